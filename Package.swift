@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// A C library that comes from the system, found through `pkg-config`.
+func system(_ name: String, pkgConfig: String, apt: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+let package = Package(
+  name: "postercache",
+  products: [
+    .library(name: "PosterCache", targets: ["PosterCache"]),
+    .library(name: "PosterServer", targets: ["PosterServer"]),
+    .executable(name: "postercache", targets: ["postercache"]),
+    .executable(name: "postercache-bench", targets: ["postercache-bench"]),
+  ],
+  targets: [
+    system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev"),
+    system("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
+    system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
+    system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
+    system("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    .target(name: "CLinux"),
+    .target(name: "PosterCache", dependencies: ["CCurl", "CLMDB", "CXXHash", "CLinux"]),
+    .target(
+      name: "PosterServer",
+      dependencies: ["PosterCache", "CMicrohttpd", "CTurboJPEG", "CPNG", "CXXHash", "CLinux"]),
+    .executableTarget(
+      name: "postercache", dependencies: ["PosterCache", "PosterServer", "CLinux"]),
+    .executableTarget(
+      name: "postercache-bench",
+      dependencies: ["PosterCache", "PosterServer", "CCurl", "CLMDB", "CXXHash", "CLinux"],
+      path: "Benchmarks/postercache-bench"),
+    .target(name: "TestSupport", dependencies: ["PosterCache"], path: "Tests/TestSupport"),
+    .testTarget(
+      name: "PosterCacheTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
+    .testTarget(
+      name: "PosterServerTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
+    .testTarget(
+      name: "CommandTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
+    .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,33 @@
+#pragma once
+// What Glibc's module does not give Swift: calls and macros behind _GNU_SOURCE, variadic calls.
+// One system call a function, no logic. A compiled target rather than a module map, because the
+// importer reads headers without _GNU_SOURCE.
+#include <getopt.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+// Open-file-description locks (fcntl F_OFD_SETLK) belong to the descriptor, not to the process: two
+// openings in one process exclude each other, and closing another descriptor releases nothing.
+// `type` is F_RDLCK, F_WRLCK or F_UNLCK. Fails with EAGAIN where another holds the range.
+int postercache_ofd_lock(int fd, short type, int64_t start, int64_t length);
+
+// The same, but waits until the lock can be had.
+int postercache_ofd_lock_wait(int fd, short type, int64_t start, int64_t length);
+
+// Gives the blocks wholly inside the range back to the file system; the size stays.
+int postercache_punch_hole(int fd, int64_t offset, int64_t length);
+
+int postercache_open(const char *path, int flags, mode_t mode);
+int postercache_openat(int directory, const char *path, int flags, mode_t mode);
+
+// Columns of the terminal behind fd, 0 if it is none.
+int postercache_terminal_columns(int fd);
+
+// Names the calling thread; at most 15 bytes.
+int postercache_name_thread(const char *name);

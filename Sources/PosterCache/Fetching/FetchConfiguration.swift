@@ -1,0 +1,32 @@
+/// How transfers are made. The defaults suit TMDB's hosts.
+public struct FetchConfiguration: Sendable, Hashable {
+  /// Transfers at once to one host, 1-256. Default 8.
+  public var connectionsPerHost = 8
+  /// Requests started per second to one host, or `nil` for no limit. Default `nil`: the limit of
+  /// TMDB's hosts, 40 a second, is applied to those hosts alone; loopback has none.
+  public var requestsPerSecond: Double?
+  /// Longest duration of one whole transfer, in seconds. Default 60.
+  public var timeoutSeconds = 60.0
+  /// Longest duration of resolving and connecting, in seconds. Default 10.
+  public var connectTimeoutSeconds = 10.0
+  /// A transfer slower than 1 byte per second for this many seconds has stalled. Default 15.
+  public var stallTimeoutSeconds = 15
+  /// How often one request is tried, the first time included, 1-10. Default 3.
+  public var tries = 3
+  /// Largest body accepted, in bytes. Default 32 MiB.
+  public var maximumBodyBytes = 32 << 20
+  /// A proxy for every transfer, instead of the one the environment names.
+  public var proxy: String?
+  /// A PEM file of certificate authorities to trust instead of the system's.
+  public var certificateAuthoritiesFile: String?
+  /// `from-host:from-port:to-host:to-port`: addresses to connect to instead of those that the names
+  /// resolve to (curl's `CURLOPT_CONNECT_TO`).
+  public var connectTo: [String] = []
+  /// The `User-Agent` header. Default `postercache/` and the version.
+  public var userAgent = "postercache/\(postercacheVersion)"
+
+  public init() {}
+}
+
+/// The version of the library and the command.
+public let postercacheVersion = "0.1.0"

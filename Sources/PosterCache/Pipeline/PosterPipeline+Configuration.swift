@@ -1,0 +1,24 @@
+extension PosterPipeline {
+  /// Where a pipeline keeps posters and how it gets them.
+  public struct Configuration: Sendable {
+    /// The cache directory, created if missing; `nil` (the default) for no disk tier.
+    public var cacheDirectory: String?
+    /// A new limit for the directory, which belongs to it from then on. `nil` (the default) keeps
+    /// the directory's own, 1 GiB in a new one.
+    public var diskLimit: ByteSize?
+    /// Bytes of encoded posters in memory. Default 64 MiB.
+    public var memoryLimit = ByteSize(bytes: 64 << 20)
+    /// Never use the network: what is not cached fails with ``PosterError/Code/offline``, and
+    /// expired posters are used. Default `false`.
+    public var isOffline = false
+    /// How transfers are made.
+    public var fetching = FetchConfiguration()
+    /// Where the time comes from.
+    public var clock = PosterClock.system
+    /// Called with faults that cost a caller nothing, such as a poster that could not be stored;
+    /// from any thread, never two at once, and only once for the same kind in a row.
+    public var onWarning: @Sendable (PosterError) -> Void = { _ in }
+
+    public init() {}
+  }
+}

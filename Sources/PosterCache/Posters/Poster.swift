@@ -1,0 +1,27 @@
+/// A picture as a caller receives it, and where it came from.
+public struct Poster: Sendable {
+  /// Where a picture came from.
+  public enum Source: String, Sendable, Hashable, CaseIterable {
+    /// The memory tier.
+    case memory
+    /// The disk tier.
+    case disk
+    /// The origin, by a transfer made now.
+    case network
+  }
+
+  /// The picture and its metadata.
+  public let stored: StoredPoster
+  /// Where it came from.
+  public let source: Source
+
+  /// The picture's bytes.
+  public var body: PosterBody { stored.body }
+  /// Address, kind, validators and freshness.
+  public var metadata: PosterMetadata { stored.metadata }
+
+  init(_ stored: StoredPoster, from source: Source) {
+    self.stored = stored
+    self.source = source
+  }
+}

@@ -1,0 +1,23 @@
+/// A picture as a tier keeps it: bytes, key and metadata, immutable and shared by reference.
+public final class StoredPoster: Sendable {
+  /// The name under which it is cached.
+  public let key: CacheKey
+  /// Address, kind, validators and freshness.
+  public let metadata: PosterMetadata
+  /// The picture's bytes.
+  public let body: PosterBody
+
+  /// A picture with its metadata; the key follows from the address.
+  public init(metadata: PosterMetadata, body: PosterBody) {
+    self.key = CacheKey(metadata.address)
+    self.metadata = metadata
+    self.body = body
+  }
+
+  /// The same where the key is known already.
+  init(key: CacheKey, metadata: PosterMetadata, body: PosterBody) {
+    self.key = key
+    self.metadata = metadata
+    self.body = body
+  }
+}

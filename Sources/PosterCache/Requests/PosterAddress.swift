@@ -1,0 +1,104 @@
+import FoundationEssentials
+
+/// An http or https address in canonical form: two addresses that mean the same picture are equal,
+/// two that may differ are not.
+///
+/// Canonical form (RFC 3986, section 6.2.2 and 6.2.3): scheme and host in lower case, default port
+/// and fragment dropped, an empty path becomes `/`, dot segments removed, percent-encoding in upper
+/// case and undone for unreserved characters, characters that may not stand in an address
+/// percent-encoded as UTF-8. Path and query keep their case, the query its order.
+public struct PosterAddress: Sendable, Hashable {
+  /// The whole canonical address, ASCII only.
+  public let canonical: String
+  /// The host in lower case, IPv6 addresses in brackets.
+  public let host: String
+  /// The port, 80 or 443 where the address names none.
+  public let port: Int
+  /// Whether the scheme is https.
+  public let isSecure: Bool
+
+  /// The image host of TMDB: `https://image.tmdb.org/t/p/`.
+  // A constant that PosterAddressTests parses; it cannot fail.
+  public static let tmdbImages = try! PosterAddress("https://image.tmdb.org/t/p/")
+
+  /// Longest address accepted, in bytes.
+  public static let maximumLength = 16_384
+
+  /// Parses an address as people write it.
+  ///
+  /// - Throws: ``PosterError/Code/invalidAddress`` if it is not http or https, has no host, holds
+  ///   a user or password, or cannot be parsed.
+  public init(_ text: String) throws(PosterError) {
+    func invalid(_ reason: String) -> PosterError {
+      PosterError(.invalidAddress, "not a usable address, \(reason): \(Self.abbreviated(text))")
+    }
+    guard text.utf8.count <= Self.maximumLength else {
+      throw invalid("longer than \(Self.maximumLength) bytes")
+    }
+    guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      throw invalid("it holds a control character")
+    }
+    guard let components = URLComponents(string: text, encodingInvalidCharacters: true) else {
+      throw invalid("it cannot be parsed")
+    }
+    switch components.scheme?.lowercased() {
+    case "http": isSecure = false
+    case "https": isSecure = true
+    case .some(let scheme): throw invalid("scheme \(scheme) instead of http or https")
+    case nil: throw invalid("no http:// or https://")
+    }
+    guard let host = components.encodedHost, !host.isEmpty else { throw invalid("no host") }
+    guard components.user == nil, components.password == nil else {
+      throw PosterError(.invalidAddress, "an address must not hold a user name or password")
+    }
+    self.host = PercentEncoding.normalized(host).lowercased()
+    let defaultPort = isSecure ? 443 : 80
+    port = components.port ?? defaultPort
+    guard (1...65_535).contains(port) else { throw invalid("port \(port)") }
+
+    var canonical = (isSecure ? "https://" : "http://") + self.host
+    if port != defaultPort { canonical += ":\(port)" }
+    let path = PercentEncoding.normalized(components.percentEncodedPath)
+    canonical += path.isEmpty ? "/" : PercentEncoding.removingDotSegments(path)
+    if let query = components.percentEncodedQuery {
+      canonical += "?" + PercentEncoding.normalized(query)
+    }
+    self.canonical = canonical
+  }
+
+  /// This address with `relative` appended to its path, and no query.
+  ///
+  /// - Throws: ``PosterError/Code/invalidAddress`` if the result would lie outside this address,
+  ///   as `../` or an encoded one would.
+  public func appending(_ relative: String) throws(PosterError) -> PosterAddress {
+    var base = canonical.prefix { $0 != "?" }
+    while base.hasSuffix("/") { base = base.dropLast() }
+    // A list's path is data: whatever it holds must stay a path below the base.
+    let escaped = relative.reduce(into: "") { result, character in
+      switch character {
+      case "?": result += "%3F"
+      case "#": result += "%23"
+      case "\\": result += "%5C"
+      default: result.append(character)
+      }
+    }
+    let address = try PosterAddress("\(base)/\(escaped)")
+    guard address.canonical.hasPrefix("\(base)/"), address.canonical.count > base.count + 1 else {
+      throw PosterError(
+        .invalidAddress, "a path that leaves \(base)/: \(Self.abbreviated(relative))")
+    }
+    return address
+  }
+
+  /// `text` on one line, shortened for a message.
+  private static func abbreviated(_ text: String) -> String {
+    let printable = text.unicodeScalars.prefix(120).map { scalar in
+      scalar.value < 0x20 || scalar.value == 0x7F ? "?" : Character(scalar)
+    }
+    return String(printable) + (text.unicodeScalars.count > 120 ? "…" : "")
+  }
+}
+
+extension PosterAddress: CustomStringConvertible {
+  public var description: String { canonical }
+}

@@ -1,0 +1,23 @@
+import FoundationEssentials
+import Glibc
+
+/// Where the library reads the time, so that tests can say what time it is.
+public struct PosterClock: Sendable {
+  /// The wall clock: only for freshness, never for order or time-outs.
+  public var now: @Sendable () -> Date
+
+  /// - Parameter now: called on any thread.
+  public init(now: @escaping @Sendable () -> Date) {
+    self.now = now
+  }
+
+  /// The system's wall clock.
+  public static let system = PosterClock(now: { Date() })
+}
+
+/// The monotonic clock in nanoseconds: for time-outs, back-off and rates.
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
