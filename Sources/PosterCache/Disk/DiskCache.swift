@@ -1,63 +1,169 @@
-import FoundationEssentials
+import Synchronization
 
-/// The disk tier.
+/// The disk tier: posters in a few large append-only files, found through an LMDB index.
+///
+/// - Exact LRU: reading and rewriting count as use; the order is a counter in the index and survives
+///   reopening and every change of the wall clock. A use is on disk at most a second later.
+/// - The limit is the directory's and holds whenever an index transaction has been committed, over
+///   all processes that use the directory.
+/// - A picture is handed out only if its checksum, key and address are right; everything else is a
+///   miss.
+///
+/// Safe to use from any thread. Reading takes one index lookup and one `pread` on the caller's
+/// thread; everything that changes the directory is queued for one thread of this object, which
+/// writes in batches. Formats: `docs/disk-format.md`.
 public final class DiskCache: Sendable {
-  /// Opens the cache in `directory`, creating it if missing.
+  private let index: Index
+  private let writer: DiskWriter
+  private let records: RecordReader
+
+  /// Opens the cache in `directory`, creating it and its parents if missing.
   ///
-  /// - Parameter limit: a new limit for the directory; `nil` keeps its own (1 GiB if new).
-  public init(directory: String, limit: ByteSize? = nil) throws(PosterError) {
-    fatalError("stub")
+  /// - Parameter limit: a new limit for the directory, which belongs to it from then on and holds
+  ///   when this returns; `nil` keeps its own, 1 GiB in a new one.
+  /// - Throws: ``PosterError/Code/directoryUnavailable``, ``PosterError/Code/unsupportedFormat`` or
+  ///   ``PosterError/Code/damagedIndex``.
+  public init(directory path: String, limit: ByteSize? = nil) throws(PosterError) {
+    let directory = try CacheDirectory(path)
+    let files = SegmentFiles(directory: directory)
+    index = try Index.acquire(at: directory.indexPath)
+    records = RecordReader(files: files)
+    writer = DiskWriter(index: index, directory: directory, files: files)
+    writer.start()
+    if let limit {
+      // An error leaves by way of `deinit`, which needs all properties set, as they are.
+      try waiting { .setLimit(limit.bytes, $0) }
+    }
   }
 
-  /// Calls `body` with every entry, most recently used first, until it returns `false`.
-  public func forEachEntry(_ body: (DiskEntry) -> Bool) throws(PosterError) {
-    fatalError("stub")
+  deinit {
+    writer.stop()
+    Index.release(index)
   }
 
-  /// Exact totals and counters.
-  public func statistics() throws(PosterError) -> DiskStatistics {
-    fatalError("stub")
+  // MARK: - Posters
+
+  /// The poster for `request`, or `nil` if it is not stored or found damaged, in which case it is
+  /// dropped. Counts as use.
+  ///
+  /// - Parameter isSeen: somebody asked to see it; `false` for a look that is itself a prefetch.
+  /// - Throws: ``PosterError/Code/damagedIndex``, or ``PosterError/Code/notStored`` for a failing
+  ///   disk.
+  public func poster(
+    for request: PosterRequest, isSeen: Bool = true
+  ) throws(PosterError) -> StoredPoster? {
+    let poster = try stored(request)
+    if poster != nil {
+      writer.hits.add(1, ordering: .relaxed)
+      writer.posterWasUsed(request.key, isSeen: isSeen)
+    } else {
+      writer.misses.add(1, ordering: .relaxed)
+    }
+    return poster
   }
 
-  /// Removes every entry that is not pinned; returns how many entries and body bytes went.
+  /// Stores `poster`, replacing an earlier version; the bytes are shared, not copied.
+  ///
+  /// - Parameters:
+  ///   - isSeen: somebody asked to see it; unseen posters are evicted first.
+  ///   - completion: called once, on the writer's thread or, where too much waits already (32 MiB),
+  ///     on the caller's: when the poster is committed, or with ``PosterError/Code/notStored``.
+  public func insert(
+    _ poster: StoredPoster, isSeen: Bool = true,
+    completion: @escaping @Sendable (Result<Void, PosterError>) -> Void = { _ in }
+  ) {
+    writer.insert(poster, isSeen: isSeen, completion: completion)
+  }
+
+  /// Removes everything, pinned posters included; returns how many posters and bytes of pictures
+  /// went. What other processes are about to store is stored afterwards. Waits for the disk.
+  @discardableResult
   public func removeAll() throws(PosterError) -> (entries: Int, bytes: Int) {
-    fatalError("stub")
+    try waiting { .removeAll($0) }
   }
 
-  /// Writes what is waiting and closes the directory.
+  /// Waits until everything asked for so far is committed.
+  public func flush() throws(PosterError) {
+    try waiting { .barrier($0) }
+  }
+
+  /// Commits what waits, makes it safe from a power cut and stops writing: what is inserted from now
+  /// on fails with ``PosterError/Code/notStored``, reading goes on. Idempotent; waits for the disk.
   public func close() {
-    fatalError("stub")
+    writer.stop()
   }
-}
 
-/// One stored poster as ``DiskCache/forEachEntry(_:)`` reports it.
-public struct DiskEntry: Sendable, Hashable {
-  /// The name under which it is cached.
-  public var key: CacheKey
-  /// Address, kind, validators and freshness.
-  public var metadata: PosterMetadata
-  /// Bytes of the picture.
-  public var bytes: Int
-  /// Whether it is never evicted.
-  public var isPinned: Bool
-}
+  // MARK: - Looking at the whole
 
-/// Totals and counters of a cache directory, over all processes that ever used it.
-public struct DiskStatistics: Sendable, Hashable {
-  /// Posters stored.
-  public var entries: Int
-  /// Bytes that count against the limit: the blocks of segments and index.
-  public var bytes: Int
-  /// The directory's limit in bytes.
-  public var limit: Int
-  /// Segment files.
-  public var segments: Int
-  /// Reads that found their poster.
-  public var hits: Int
-  /// Reads that did not.
-  public var misses: Int
-  /// Posters evicted to make room.
-  public var evictions: Int
-  /// Records found damaged, and dropped.
-  public var corrupt: Int
+  /// Calls `body` with every entry, the last to be evicted first (pinned ones, then by their last
+  /// use), until it returns `false`. Shows one moment of the directory, and changes nothing.
+  public func forEachEntry(_ body: (DiskEntry) -> Bool) throws(PosterError) {
+    try flush()
+    try index.read { transaction throws(PosterError) in
+      try transaction.forEachRow(.recency, .backward) { _, value throws(PosterError) in
+        guard let key = CacheKey(bytes: value), let row = try transaction.entry(key) else {
+          throw PosterError(.damagedIndex, "the cache index is damaged (order of use)")
+        }
+        // A record that cannot be read is a miss for those who ask for it, and none of the listed.
+        guard let metadata = try? records.readMetadata(key, row) else { return true }
+        return body(
+          DiskEntry(
+            key: key, metadata: metadata, bytes: Int(row.bodyLength), isPinned: row.isPinned))
+      }
+    }
+  }
+
+  /// Exact totals and counters, this object's uses so far included.
+  public func statistics() throws(PosterError) -> DiskStatistics {
+    try flush()
+    let (totals, segments) = try index.read { transaction throws(PosterError) in
+      (try transaction.totals(), try transaction.segments().count)
+    }
+    let indexBytes = max(0, index.bytes - IndexEditor.freeIndexBytes)
+    return DiskStatistics(
+      entries: Int(totals.entries), bytes: Int(totals.liveBytes) + indexBytes,
+      limit: Int(totals.limit), segments: segments, hits: Int(totals.hits),
+      misses: Int(totals.misses), evictions: Int(totals.evictions), corrupt: Int(totals.corrupt))
+  }
+
+  // MARK: - Private
+
+  private func stored(_ request: PosterRequest) throws(PosterError) -> StoredPoster? {
+    if let poster = writer.unwritten(request.key) {
+      return poster.metadata.address == request.address ? poster : nil
+    }
+    var previous: EntryRow?
+    while let entry = try index.read({ (rows) throws(PosterError) in try rows.entry(request.key) })
+    {
+      if let previous, previous == entry {
+        // Nobody has changed the entry since it was read the first time: its record is damaged.
+        _ = writer.perform(.dropDamaged(request.key, sequence: entry.sequence))
+        return nil
+      }
+      do throws(SystemError) {
+        switch try records.read(request.key, entry, address: request.address) {
+        case .poster(let poster): return poster
+        case .otherAddress: return nil
+        case .mismatch: previous = entry
+        }
+      } catch {
+        throw PosterError(.notStored, "cannot read from the cache", underlying: error)
+      }
+    }
+    return nil
+  }
+
+  /// Queues an operation and waits for its result.
+  private func waiting<Value: Sendable>(
+    _ operation: (@escaping DiskQueue.Completion<Value>) -> DiskQueue.Operation
+  ) throws(PosterError) -> Value {
+    let result = Monitor<Result<Value, PosterError>?>(nil)
+    let isQueued = writer.perform(
+      operation { value in
+        result.withLock { $0 = value }
+        result.signal()
+      })
+    guard isQueued else { throw PosterError(.notStored, "the cache is closed") }
+    return try result.wait(untilNanoseconds: { _ in nil }, for: { $0 }).get()
+  }
 }

@@ -49,6 +49,12 @@ struct LRUTable<Value: Sendable>: Sendable {
     return slots[Int(slot)].value
   }
 
+  /// The value for `key`, without counting as use.
+  func peek(_ key: CacheKey) -> Value? {
+    let slot = positions[position(of: key)]
+    return slot == Self.none ? nil : slots[Int(slot)].value
+  }
+
   /// Stores `value` as the most recently used, replacing an earlier one for `key`, and evicts from
   /// the least recently used end until the limit holds.
   ///

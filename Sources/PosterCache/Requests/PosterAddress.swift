@@ -66,6 +66,35 @@ public struct PosterAddress: Sendable, Hashable {
     self.canonical = canonical
   }
 
+  /// An address from bytes that were written as one's ``canonical``; `nil` if they cannot be that.
+  init?(canonicalBytes bytes: UnsafeRawBufferPointer) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    let rest: Substring
+    if text.hasPrefix("https://") {
+      (isSecure, rest) = (true, text.dropFirst(8))
+    } else if text.hasPrefix("http://") {
+      (isSecure, rest) = (false, text.dropFirst(7))
+    } else {
+      return nil
+    }
+    let authority = rest.prefix { $0 != "/" }
+    guard !authority.isEmpty, authority.endIndex < rest.endIndex else { return nil }
+    // A colon inside brackets belongs to an IPv6 address.
+    if let colon = authority.lastIndex(of: ":"), authority.last != "]" {
+      guard let port = Int(authority[authority.index(after: colon)...]) else { return nil }
+      (host, self.port) = (String(authority[..<colon]), port)
+    } else {
+      (host, port) = (String(authority), isSecure ? 443 : 80)
+    }
+    canonical = text
+  }
+
+  /// Whether `bytes` are this address' ``canonical``.
+  func hasCanonicalBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var canonical = canonical
+    return canonical.withUTF8 { $0.elementsEqual(bytes) }
+  }
+
   /// This address with `relative` appended to its path, and no query.
   ///
   /// - Throws: ``PosterError/Code/invalidAddress`` if the result would lie outside this address,

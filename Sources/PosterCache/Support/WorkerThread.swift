@@ -32,6 +32,12 @@ final class WorkerThread: Sendable {
     precondition(status == 0, "pthread_join failed with \(status)")
   }
 
+  /// Lets the thread end without anybody waiting for it. Call it instead of ``join()``.
+  func detach() {
+    let status = pthread_detach(thread)
+    precondition(status == 0, "pthread_detach failed with \(status)")
+  }
+
   /// Whether the caller runs on this thread.
   var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 

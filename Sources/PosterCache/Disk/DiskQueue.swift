@@ -1,0 +1,165 @@
+/// What waits to be written to the disk tier, in the order in which it happened, and when it is due.
+///
+/// A struct without clock or lock. Inserts are written together: when there are enough of them, or
+/// the first has waited long enough. Uses are noted at most a second late, and only the last of
+/// several uses of a poster between two other operations, which leaves the same order.
+struct DiskQueue {
+  /// One thing to do to the directory.
+  enum Operation {
+    /// Store a poster and say how it went.
+    case insert(Insertion)
+    /// Note uses, the earliest first.
+    case touch(LRUTable<Bool>)
+    /// Drop a record that was found damaged.
+    case dropDamaged(CacheKey, sequence: UInt64)
+    /// Set the directory's limit and say how it went.
+    case setLimit(Int, Completion<Void>)
+    /// Drop everything and say how much that was.
+    case removeAll(Completion<(entries: Int, bytes: Int)>)
+    /// Nothing; says when everything before it is done.
+    case barrier(Completion<Void>)
+  }
+
+  /// A poster to be stored.
+  struct Insertion {
+    let poster: StoredPoster
+    let isSeen: Bool
+    let completion: Completion<Void>
+  }
+
+  /// Called once, on the writer's thread, without a lock held.
+  typealias Completion<Value> = @Sendable (Result<Value, PosterError>) -> Void
+
+  /// Inserts written together, at most: bytes in blocks, and number.
+  static let batchBytes = 1 << 20
+  static let batchCount = 256
+  /// Bytes of bodies that may wait; beyond that inserts are refused.
+  static let maximumBytes = 32 << 20
+  /// Inserts are written once this many bytes wait, or the first has waited this long.
+  static let dueBytes = 512 << 10
+  static let insertDelayNanoseconds: UInt64 = 20_000_000
+  /// Uses are written once this many wait, or the first has waited this long. At most twice as many
+  /// wait in a row: where the disk cannot keep up, the oldest uses are forgotten.
+  static let dueTouches = 8192
+  static let touchDelayNanoseconds: UInt64 = 1_000_000_000
+
+  private var operations: [Operation] = []
+  /// Uses since the last other operation: the keys, and whether somebody asked to see the poster.
+  private var touches = DiskQueue.noTouches
+  private var waitingBytes = 0
+  private var waitingInserts = 0
+  private var firstInsertAt: UInt64?
+  private var firstTouchAt: UInt64?
+  private var isUrgent = false
+  private var isClosed = false
+
+  private static let noTouches = LRUTable<Bool>(limit: 2 * dueTouches)
+
+  /// What became of something that was asked for.
+  enum Acceptance {
+    /// It waits, and the writer need not look before the time it knows.
+    case queued
+    /// It waits, and the writer has to look at what is due.
+    case queuedAndDue
+    /// Too much waits already, or the queue is closed.
+    case refused
+  }
+
+  /// Queues a poster.
+  mutating func insertWasAsked(_ insertion: Insertion, now: UInt64) -> Acceptance {
+    let bytes = insertion.poster.body.count
+    guard !isClosed, waitingBytes == 0 || waitingBytes + bytes <= Self.maximumBytes else {
+      return .refused
+    }
+    append(.insert(insertion))
+    waitingBytes += bytes
+    waitingInserts += 1
+    let isFirst = firstInsertAt == nil
+    if isFirst { firstInsertAt = now }
+    return isFirst || isFull ? .queuedAndDue : .queued
+  }
+
+  /// Notes a use.
+  mutating func posterWasUsed(_ key: CacheKey, isSeen: Bool, now: UInt64) -> Acceptance {
+    guard !isClosed else { return .refused }
+    let wasSeen = touches.value(for: key) ?? false
+    touches.insert(isSeen || wasSeen, for: key, cost: 1)
+    let isFirst = firstTouchAt == nil
+    if isFirst { firstTouchAt = now }
+    return isFirst || touches.count == Self.dueTouches ? .queuedAndDue : .queued
+  }
+
+  /// Queues an operation that somebody waits for; returns `false` if the queue is closed.
+  mutating func operationWasAsked(_ operation: Operation) -> Bool {
+    guard !isClosed else { return false }
+    append(operation)
+    isUrgent = true
+    return true
+  }
+
+  /// Accepts nothing more; what waits is due now.
+  mutating func close() {
+    isClosed = true
+    isUrgent = true
+  }
+
+  /// What ``takeDueBatch(now:)`` found.
+  enum Batch {
+    case operations([Operation])
+    /// Nothing waits, and nothing will.
+    case end
+  }
+
+  /// The operations to carry out now, in order, or `nil` while nothing is due.
+  mutating func takeDueBatch(now: UInt64) -> Batch? {
+    if isClosed, operations.isEmpty, touches.count == 0 { return .end }
+    let isDue =
+      isUrgent || isFull || touches.count >= Self.dueTouches
+      || deadline.map { $0 <= now } ?? false
+    guard isDue else { return nil }
+    moveTouches()
+    var bytes = 0
+    var inserts = 0
+    var taken = 0
+    for operation in operations {
+      if case .insert(let insertion) = operation {
+        bytes += SegmentFormat.blockBytes(insertion.poster.body.count)
+        if inserts == Self.batchCount || inserts > 0 && bytes > Self.batchBytes { break }
+        inserts += 1
+        waitingBytes -= insertion.poster.body.count
+      }
+      taken += 1
+    }
+    waitingInserts -= inserts
+    let batch = Array(operations[..<taken])
+    operations.removeFirst(taken)
+    // What is left had been due together with what is taken.
+    isUrgent = !operations.isEmpty || isClosed
+    firstInsertAt = nil
+    firstTouchAt = nil
+    return .operations(batch)
+  }
+
+  /// When something will be due that is not yet; `nil` if nothing waits.
+  var deadline: UInt64? {
+    let insert = firstInsertAt.map { $0 + Self.insertDelayNanoseconds }
+    let touch = firstTouchAt.map { $0 + Self.touchDelayNanoseconds }
+    return [insert, touch].compactMap { $0 }.min()
+  }
+
+  /// Whether enough inserts wait to be written without further delay.
+  private var isFull: Bool {
+    waitingBytes >= Self.dueBytes || waitingInserts >= Self.batchCount
+  }
+
+  private mutating func append(_ operation: Operation) {
+    moveTouches()
+    operations.append(operation)
+  }
+
+  private mutating func moveTouches() {
+    guard touches.count > 0 else { return }
+    operations.append(.touch(touches))
+    touches = Self.noTouches
+  }
+}

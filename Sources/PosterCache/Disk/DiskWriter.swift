@@ -1,0 +1,305 @@
+import Synchronization
+
+/// The one thread of a ``DiskCache`` that changes its directory.
+///
+/// Takes batches from a ``DiskQueue``, carries each out in one index transaction, gives back the
+/// blocks that it took out of use, and then tells those who wait. Once a second, and at the end, it
+/// makes what was committed safe from a power cut.
+final class DiskWriter: Sendable {
+  private struct State {
+    var queue = DiskQueue()
+    /// Posters that wait or are being written, so that a reader finds them before the index does.
+    var unwritten: [CacheKey: StoredPoster] = [:]
+  }
+
+  /// Reads that found their poster, and that did not, since the last batch.
+  let hits = Atomic<Int>(0)
+  let misses = Atomic<Int>(0)
+
+  private let index: Index
+  private let files: SegmentFiles
+  private let state = Monitor(State())
+  // Used by the writer's thread only, and by `stop` once that has ended.
+  private nonisolated(unsafe) let appender: SegmentAppender
+  private nonisolated(unsafe) var released: [PendingExtent] = []
+  private nonisolated(unsafe) var lastSyncAt: UInt64 = 0
+  /// The work was brought to its end from within a completion.
+  private nonisolated(unsafe) var hasEnded = false
+  private let thread = Lock<WorkerThread?>(nil)
+
+  /// An index that changed is synced this often.
+  static let syncNanoseconds: UInt64 = 1_000_000_000
+
+  init(index: Index, directory: CacheDirectory, files: SegmentFiles) {
+    self.index = index
+    self.files = files
+    appender = SegmentAppender(directory: directory)
+  }
+
+  /// Starts the thread.
+  func start() {
+    thread.withLock { $0 = WorkerThread(name: "poster-disk") { self.run() } }
+  }
+
+  // MARK: - From any thread
+
+  /// Queues a poster, or tells `completion` at once why not.
+  func insert(
+    _ poster: StoredPoster, isSeen: Bool, completion: @escaping DiskQueue.Completion<Void>
+  ) {
+    let insertion = DiskQueue.Insertion(poster: poster, isSeen: isSeen, completion: completion)
+    let acceptance = state.withLock { state in
+      let acceptance = state.queue.insertWasAsked(insertion, now: monotonicNanoseconds())
+      if acceptance != .refused { state.unwritten[poster.key] = poster }
+      return acceptance
+    }
+    switch acceptance {
+    case .queued: break
+    case .queuedAndDue: state.signal()
+    case .refused:
+      completion(
+        .failure(PosterError(.notStored, "the disk cannot keep up, or the cache is closed")))
+    }
+  }
+
+  /// A poster that is not in the index yet.
+  func unwritten(_ key: CacheKey) -> StoredPoster? {
+    state.withLock { $0.unwritten[key] }
+  }
+
+  /// Notes a use.
+  func posterWasUsed(_ key: CacheKey, isSeen: Bool) {
+    let acceptance = state.withLock { state in
+      state.queue.posterWasUsed(key, isSeen: isSeen, now: monotonicNanoseconds())
+    }
+    if acceptance == .queuedAndDue { state.signal() }
+  }
+
+  /// Queues an operation that somebody waits for; `false` if the cache is closed.
+  func perform(_ operation: DiskQueue.Operation) -> Bool {
+    let isQueued = state.withLock { $0.queue.operationWasAsked(operation) }
+    state.signal()
+    return isQueued
+  }
+
+  /// Writes what waits, syncs and ends the thread. Idempotent.
+  func stop() {
+    state.withLock { $0.queue.close() }
+    state.signal()
+    guard let thread = thread.withLock({ $0.take() }) else { return }
+    if thread.isCurrent {
+      // The last reference to the cache went in a completion: nobody will be there to be joined, and
+      // the index closes once this returns.
+      thread.detach()
+      run()
+      hasEnded = true
+    } else {
+      thread.join()
+    }
+  }
+
+  // MARK: - The writer's thread
+
+  private func run() {
+    releaseLeftovers()
+    var needsSync = false
+    while true {
+      let batch = state.wait(
+        untilNanoseconds: { state in
+          let sync = needsSync ? lastSyncAt + Self.syncNanoseconds : nil
+          return [state.queue.deadline, sync].compactMap { $0 }.min()
+        },
+        for: { state -> DiskQueue.Batch? in
+          let now = monotonicNanoseconds()
+          if let batch = state.queue.takeDueBatch(now: now) { return batch }
+          return needsSync && lastSyncAt + Self.syncNanoseconds <= now ? .operations([]) : nil
+        })
+      guard case .operations(let operations) = batch else { break }
+      if !operations.isEmpty {
+        perform(operations)
+        if hasEnded { return }
+        needsSync = true
+      }
+      let now = monotonicNanoseconds()
+      if needsSync, lastSyncAt + Self.syncNanoseconds <= now {
+        sync()
+        lastSyncAt = now
+        needsSync = false
+      }
+    }
+    forgetReleased()
+    sync()
+  }
+
+  /// Gives back what a process that died took out of use without getting to it.
+  private func releaseLeftovers() {
+    // An index that cannot be read will tell those who ask it something; this is nobody's request.
+    let extents = try? index.read { rows throws(PosterError) in try rows.pendingExtents() }
+    guard let extents else { return }
+    released += files.release(extents)
+  }
+
+  /// Carries out a batch and tells those who wait. Where a record cannot be written, the inserts
+  /// fail and the rest is done without them.
+  private func perform(_ operations: [DiskQueue.Operation]) {
+    var outcome: BatchOutcome
+    do throws(PosterError) {
+      try makeRoomForLargePosters(operations)
+      outcome = try commit(operations, storing: true)
+    } catch let failure {
+      appender.abandon()
+      do throws(PosterError) {
+        outcome = try commit(operations, storing: false)
+        outcome.failures = operations.map { $0.isInsert ? failure : nil }
+      } catch {
+        appender.abandon()
+        outcome = BatchOutcome(failures: operations.map { _ in error })
+      }
+    }
+    released += files.release(outcome.freed)
+    finish(operations, outcome)
+  }
+
+  private struct BatchOutcome {
+    /// Why the operation at the same place failed, or `nil`.
+    var failures: [PosterError?] = []
+    var removed: (entries: Int, bytes: Int) = (0, 0)
+    var freed: [PendingExtent] = []
+  }
+
+  private func commit(
+    _ operations: [DiskQueue.Operation], storing: Bool
+  ) throws(PosterError) -> BatchOutcome {
+    let hits = self.hits.exchange(0, ordering: .relaxed)
+    let misses = self.misses.exchange(0, ordering: .relaxed)
+    let forgotten = released
+    let outcome = try index.write { transaction throws(PosterError) in
+      var outcome = BatchOutcome()
+      var editor = try IndexEditor(transaction, indexBytes: index.bytes)
+      try editor.forget(forgotten)
+      editor.count(hits: hits, misses: misses)
+      for operation in operations {
+        outcome.failures.append(
+          try apply(operation, &editor, storing: storing, removed: &outcome.removed))
+      }
+      try appender.write()
+      try editor.finish()
+      outcome.freed = editor.freed
+      return outcome
+    }
+    appender.commit()
+    released = []
+    return outcome
+  }
+
+  /// Carries out one operation; returns why it was refused, if it was.
+  private func apply(
+    _ operation: DiskQueue.Operation, _ editor: inout IndexEditor, storing: Bool,
+    removed: inout (entries: Int, bytes: Int)
+  ) throws(PosterError) -> PosterError? {
+    switch operation {
+    case .insert(let insertion):
+      return storing ? try insert(insertion, &editor) : nil
+    case .touch(let touches):
+      for key in touches.keysByRecency.reversed() {
+        try editor.touch(key, isSeen: touches.peek(key) ?? false)
+      }
+    case .dropDamaged(let key, let sequence):
+      try editor.dropDamaged(key, sequence: sequence)
+    case .setLimit(let limit, _):
+      try editor.setLimit(UInt64(limit))
+    case .removeAll:
+      // Records that were gathered, but not written, lie in segments that go.
+      try appender.write()
+      appender.abandon()
+      removed = try editor.removeAll()
+    case .barrier:
+      break
+    }
+    return nil
+  }
+
+  private func insert(
+    _ insertion: DiskQueue.Insertion, _ editor: inout IndexEditor
+  ) throws(PosterError) -> PosterError? {
+    let poster = insertion.poster
+    var refusal: PosterError?
+    let place = try appender.gather(poster, isSeen: insertion.isSeen, &editor) {
+      (blockBytes, editor) throws(PosterError) in
+      if try editor.makeRoom(for: blockBytes, replacing: poster.key) { return true }
+      let limit = ByteSize(bytes: Int(editor.totals.limit))
+      refusal = PosterError(
+        .notStored,
+        "\(ByteSize(bytes: blockBytes)) do not fit into the cache's limit of \(limit): "
+          + "raise --disk-limit or unpin posters")
+      return false
+    }
+    guard let place else { return refusal }
+    try editor.insert(
+      poster.key, header: place.header, segment: place.segment, offset: UInt64(place.offset),
+      storedAt: poster.metadata.storedAt.milliseconds,
+      expiresAt: poster.metadata.expiresAt.milliseconds)
+    return nil
+  }
+
+  /// A batch overshoots the limit by what it appends, from then until the holes are punched. For
+  /// more than the batch's usual size, the room is made and given back beforehand.
+  private func makeRoomForLargePosters(_ operations: [DiskQueue.Operation]) throws(PosterError) {
+    for case .insert(let insertion) in operations
+    where insertion.poster.body.count > DiskQueue.batchBytes {
+      let freed = try index.write { transaction throws(PosterError) in
+        var editor = try IndexEditor(transaction, indexBytes: index.bytes)
+        let bytes = SegmentFormat.blockBytes(
+          insertion.poster.body.count + SegmentFormat.blockSize)
+        _ = try editor.makeRoom(for: bytes, replacing: insertion.poster.key)
+        try editor.finish()
+        return editor.freed
+      }
+      released += files.release(freed)
+    }
+  }
+
+  /// Takes what is written out of the readers' way and tells those who wait.
+  private func finish(_ operations: [DiskQueue.Operation], _ outcome: BatchOutcome) {
+    state.withLock { state in
+      for case .insert(let insertion) in operations
+      where state.unwritten[insertion.poster.key] === insertion.poster {
+        state.unwritten[insertion.poster.key] = nil
+      }
+    }
+    for (operation, failure) in zip(operations, outcome.failures) {
+      switch operation {
+      case .insert(let insertion): insertion.completion(Result(failure))
+      case .barrier(let completion), .setLimit(_, let completion): completion(Result(failure))
+      case .removeAll(let completion):
+        completion(failure.map { .failure($0) } ?? .success(outcome.removed))
+      case .touch, .dropDamaged: break
+      }
+    }
+  }
+
+  /// Takes the extents that were given back last out of the table, where no batch has done it.
+  private func forgetReleased() {
+    guard !released.isEmpty || hits.load(ordering: .relaxed) + misses.load(ordering: .relaxed) > 0
+    else { return }
+    // Where this fails, whoever opens the directory next gives the same extents back once more.
+    _ = try? commit([], storing: false)
+  }
+
+  private func sync() {
+    // Where this fails, a power cut costs what was not written yet; nobody has to be told.
+    try? index.sync()
+  }
+}
+
+extension Result<Void, PosterError> {
+  fileprivate init(_ failure: PosterError?) {
+    self = failure.map { .failure($0) } ?? .success(())
+  }
+}
+
+extension DiskQueue.Operation {
+  fileprivate var isInsert: Bool {
+    if case .insert = self { true } else { false }
+  }
+}

@@ -1,0 +1,313 @@
+import CLMDB
+import CLinux
+import Glibc
+
+/// The index of a cache directory: an LMDB environment with one table for each question asked of it.
+///
+/// LMDB lets one process open an environment only once (its file locks are per process), so
+/// ``acquire(at:)`` hands out one object per directory, told apart by device and inode. Readers take
+/// no lock and never wait; one writer at a time, over all processes, is LMDB's own rule.
+///
+/// Commits are not synced one by one (`MDB_NOSYNC`): a killed process loses nothing that was
+/// committed, since the pages are the kernel's. ``sync()`` makes them safe from a power cut.
+final class Index: Sendable {
+  /// The tables, by their names in the environment; `docs/disk-format.md` gives their rows.
+  enum Table: Int, CaseIterable, Sendable {
+    case entries, recency, segments, pending, pages, negative, totals
+
+    /// Keys are compared as native integers rather than as bytes.
+    var hasIntegerKeys: Bool { self == .recency || self == .segments }
+  }
+
+  /// Bytes of the sparse map, and so of the largest index: about 70 million entries.
+  static let mapBytes = 16 << 30
+  /// Read transactions at once, over all processes.
+  static let maximumReaders: UInt32 = 1024
+
+  // LMDB's environment may be used from any thread (MDB_NOTLS).
+  private nonisolated(unsafe) let environment: OpaquePointer
+  private let tables: [MDB_dbi]
+  /// Reset read transactions, ready to be renewed.
+  private let idleReaders = Lock<[Reader]>([])
+
+  /// A read transaction's handle; used by one thread at a time.
+  private struct Reader: @unchecked Sendable {
+    let handle: OpaquePointer
+  }
+
+  private init(opening path: String) throws(PosterError) {
+    var created: OpaquePointer?
+    try Self.check(mdb_env_create(&created), path)
+    // Set by the call that has just succeeded.
+    let environment = created!
+    do throws(PosterError) {
+      try Self.check(mdb_env_set_mapsize(environment, Self.mapBytes), path)
+      try Self.check(mdb_env_set_maxdbs(environment, MDB_dbi(Table.allCases.count)), path)
+      try Self.check(mdb_env_set_maxreaders(environment, Self.maximumReaders), path)
+      let flags = UInt32(MDB_NOTLS | MDB_NOSYNC | MDB_NORDAHEAD)
+      try Self.check(mdb_env_open(environment, path, flags, 0o644), path)
+      var dead: CInt = 0
+      try Self.check(mdb_reader_check(environment, &dead), path)
+      tables = try Self.openTables(environment, path)
+    } catch {
+      mdb_env_close(environment)
+      throw error
+    }
+    self.environment = environment
+  }
+
+  /// Ends what is cached and closes the environment; nobody may use the index any more.
+  private func close() {
+    idleReaders.withLock { readers in
+      for reader in readers { mdb_txn_abort(reader.handle) }
+      readers = []
+    }
+    mdb_env_close(environment)
+  }
+
+  // MARK: - Sharing
+
+  private struct Identity: Hashable {
+    let device: dev_t
+    let inode: ino_t
+  }
+
+  private struct Opened {
+    let index: Index
+    var users: Int
+  }
+
+  private static let opened = Lock<[Identity: Opened]>([:])
+
+  /// The index in the existing directory `path`, opened unless this process has it open already.
+  /// Every call needs one of ``release(_:)``.
+  ///
+  /// - Throws: ``PosterError/Code/damagedIndex`` or ``PosterError/Code/directoryUnavailable``.
+  static func acquire(at path: String) throws(PosterError) -> Index {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      throw PosterError(.directoryUnavailable, "no directory at \(path)")
+    }
+    let identity = Identity(device: status.st_dev, inode: status.st_ino)
+    // The lock is held while LMDB opens and closes, because what must not happen is that one
+    // environment closes, and gives up the process' file locks, while another one opens.
+    return try opened.withLock { opened throws(PosterError) in
+      if let index = opened[identity]?.index {
+        opened[identity]?.users += 1
+        return index
+      }
+      let index = try Index(opening: path)
+      opened[identity] = Opened(index: index, users: 1)
+      return index
+    }
+  }
+
+  /// Closes `index` once nobody who acquired it uses it any more.
+  static func release(_ index: Index) {
+    opened.withLock { opened in
+      guard let (identity, entry) = opened.first(where: { $0.value.index === index }) else {
+        preconditionFailure("an index released more often than acquired")
+      }
+      if entry.users > 1 {
+        opened[identity]?.users -= 1
+      } else {
+        opened[identity] = nil
+        index.close()
+      }
+    }
+  }
+
+  // MARK: - Transactions
+
+  /// Runs `body` on a consistent snapshot. Never waits for a writer.
+  func read<Result>(
+    _ body: (IndexTransaction) throws(PosterError) -> Result
+  ) throws(PosterError) -> Result {
+    let reader = try takeReader()
+    defer {
+      mdb_txn_reset(reader.handle)
+      idleReaders.withLock { $0.append(reader) }
+    }
+    return try body(IndexTransaction(handle: reader.handle, tables: tables))
+  }
+
+  /// Runs `body` as the only writer of the directory and commits; an error undoes all of it.
+  func write<Result>(
+    _ body: (IndexTransaction) throws(PosterError) -> Result
+  ) throws(PosterError) -> Result {
+    var begun: OpaquePointer?
+    try Self.check(mdb_txn_begin(environment, nil, 0, &begun), "begin")
+    // Set by the call that has just succeeded.
+    let handle = begun!
+    let result: Result
+    do throws(PosterError) {
+      result = try body(IndexTransaction(handle: handle, tables: tables))
+    } catch {
+      mdb_txn_abort(handle)
+      throw error
+    }
+    try Self.check(mdb_txn_commit(handle), "commit")
+    return result
+  }
+
+  /// Waits until everything committed so far would survive a power cut.
+  func sync() throws(PosterError) {
+    try Self.check(mdb_env_sync(environment, 1), "sync")
+  }
+
+  /// Bytes of the index file as of the last commit.
+  var bytes: Int {
+    var information = MDB_envinfo()
+    mdb_env_info(environment, &information)
+    var statistics = MDB_stat()
+    mdb_env_stat(environment, &statistics)
+    return (information.me_last_pgno + 1) * Int(statistics.ms_psize)
+  }
+
+  private func takeReader() throws(PosterError) -> Reader {
+    if let reader = idleReaders.withLock({ $0.popLast() }) {
+      try Self.check(mdb_txn_renew(reader.handle), "renew")
+      return reader
+    }
+    var handle: OpaquePointer?
+    try Self.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle), "begin")
+    // Set by the call that has just succeeded.
+    return Reader(handle: handle!)
+  }
+
+  // MARK: - LMDB
+
+  private static func openTables(
+    _ environment: OpaquePointer, _ path: String
+  ) throws(PosterError) -> [MDB_dbi] {
+    var transaction: OpaquePointer?
+    try check(mdb_txn_begin(environment, nil, 0, &transaction), path)
+    var tables: [MDB_dbi] = []
+    for table in Table.allCases {
+      var identifier: MDB_dbi = 0
+      let flags = UInt32(MDB_CREATE) | (table.hasIntegerKeys ? UInt32(MDB_INTEGERKEY) : 0)
+      let status = mdb_dbi_open(transaction, "\(table)", flags, &identifier)
+      if status != MDB_SUCCESS { mdb_txn_abort(transaction) }
+      try check(status, path)
+      tables.append(identifier)
+    }
+    try check(mdb_txn_commit(transaction), path)
+    return tables
+  }
+
+  /// Throws unless `status` is success.
+  static func check(_ status: CInt, _ what: String) throws(PosterError) {
+    guard status != MDB_SUCCESS else { return }
+    let reason = String(cString: mdb_strerror(status))
+    switch status {
+    case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_PANIC, MDB_VERSION_MISMATCH,
+      MDB_INCOMPATIBLE:
+      throw PosterError(.damagedIndex, "the cache index is damaged (\(what): \(reason))")
+    case EACCES, EPERM, EROFS, ENOENT, ENOTDIR:
+      throw PosterError(.directoryUnavailable, "cannot open the cache index (\(what): \(reason))")
+    default:
+      throw PosterError(.notStored, "the cache index failed (\(what): \(reason))")
+    }
+  }
+}
+
+/// One snapshot or one set of changes of an ``Index``; must not leave the closure it is given to.
+struct IndexTransaction {
+  private let handle: OpaquePointer
+  private let tables: [MDB_dbi]
+
+  fileprivate init(handle: OpaquePointer, tables: [MDB_dbi]) {
+    self.handle = handle
+    self.tables = tables
+  }
+
+  /// Calls `body` with the bytes stored for `key`; they are valid inside it only.
+  func get<Result>(
+    _ table: Index.Table, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
+  ) throws(PosterError) -> Result? {
+    var key = MDB_val(key)
+    var value = MDB_val()
+    let status = mdb_get(handle, tables[table.rawValue], &key, &value)
+    if status == MDB_NOTFOUND { return nil }
+    try Index.check(status, "get \(table)")
+    return body(UnsafeRawBufferPointer(value))
+  }
+
+  /// Stores `value` for `key`, replacing what was there.
+  func put(
+    _ table: Index.Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) throws(PosterError) {
+    var key = MDB_val(key)
+    var value = MDB_val(value)
+    try Index.check(mdb_put(handle, tables[table.rawValue], &key, &value, 0), "put \(table)")
+  }
+
+  /// Removes the row for `key`; returns whether there was one.
+  @discardableResult
+  func delete(_ table: Index.Table, _ key: UnsafeRawBufferPointer) throws(PosterError) -> Bool {
+    var key = MDB_val(key)
+    let status = mdb_del(handle, tables[table.rawValue], &key, nil)
+    if status == MDB_NOTFOUND { return false }
+    try Index.check(status, "delete \(table)")
+    return true
+  }
+
+  /// The first row of `table` in key order.
+  func first<Result>(
+    _ table: Index.Table, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
+  ) throws(PosterError) -> Result? {
+    var result: Result?
+    try forEachRow(table) { key, value throws(PosterError) in
+      result = body(key, value)
+      return false
+    }
+    return result
+  }
+
+  /// Removes every row of `table`.
+  func removeAll(_ table: Index.Table) throws(PosterError) {
+    try Index.check(mdb_drop(handle, tables[table.rawValue], 0), "empty \(table)")
+  }
+
+  /// Which end a walk begins at.
+  enum Direction {
+    case forward, backward
+  }
+
+  /// Calls `body` with the rows of `table` in key order until it returns `false`. The table must not
+  /// be changed meanwhile.
+  func forEachRow(
+    _ table: Index.Table, _ direction: Direction = .forward,
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(PosterError) -> Bool
+  ) throws(PosterError) {
+    var opened: OpaquePointer?
+    try Index.check(mdb_cursor_open(handle, tables[table.rawValue], &opened), "walk \(table)")
+    // Set by the call that has just succeeded.
+    let cursor = opened!
+    defer { mdb_cursor_close(cursor) }
+    var operation = direction == .forward ? MDB_FIRST : MDB_LAST
+    while true {
+      var key = MDB_val()
+      var value = MDB_val()
+      let status = mdb_cursor_get(cursor, &key, &value, operation)
+      if status == MDB_NOTFOUND { return }
+      try Index.check(status, "walk \(table)")
+      guard try body(UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value)) else { return }
+      operation = direction == .forward ? MDB_NEXT : MDB_PREV
+    }
+  }
+}
+
+extension MDB_val {
+  /// LMDB takes every value as mutable, but changes none that it is given.
+  fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(
+      mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate init(_ value: MDB_val) {
+    self.init(start: value.mv_data, count: value.mv_size)
+  }
+}

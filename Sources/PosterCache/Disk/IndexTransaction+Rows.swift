@@ -1,0 +1,74 @@
+extension IndexTransaction {
+  /// The row stored for `key`.
+  ///
+  /// - Throws: ``PosterError/Code/damagedIndex`` if it has another size than a row of its table.
+  func row<Key: FixedSizeRow, Row: FixedSizeRow>(
+    _ table: Index.Table, _ key: Key, as _: Row.Type = Row.self
+  ) throws(PosterError) -> Row? {
+    let found = try key.withBytes { key throws(PosterError) in
+      try get(table, key) { Row(bytes: $0) }
+    }
+    guard let found else { return nil }
+    guard let row = found else {
+      throw PosterError(.damagedIndex, "the cache index is damaged (a row of \(table))")
+    }
+    return row
+  }
+
+  /// Stores `row` for `key`.
+  func put(
+    _ table: Index.Table, _ key: some FixedSizeRow, _ row: some FixedSizeRow
+  ) throws(PosterError) {
+    try key.withBytes { key throws(PosterError) in
+      try row.withBytes { row throws(PosterError) in try put(table, key, row) }
+    }
+  }
+
+  /// Removes the row for `key`; returns whether there was one.
+  @discardableResult
+  func delete(_ table: Index.Table, _ key: some FixedSizeRow) throws(PosterError) -> Bool {
+    try key.withBytes { key throws(PosterError) in try delete(table, key) }
+  }
+
+  /// The directory's totals; a new directory's where nothing is stored yet.
+  func totals() throws(PosterError) -> TotalsRow {
+    try row(.totals, TotalsRow.key) ?? TotalsRow()
+  }
+
+  /// Where the poster for `key` lies.
+  func entry(_ key: CacheKey) throws(PosterError) -> EntryRow? {
+    try row(.entries, key)
+  }
+
+  /// The segment `number`, if it is one of this directory.
+  func segment(_ number: UInt32) throws(PosterError) -> SegmentRow? {
+    try row(.segments, SegmentKey(number))
+  }
+
+  /// The numbers of all segments, in ascending order, with their rows.
+  func segments() throws(PosterError) -> [(number: UInt32, row: SegmentRow)] {
+    var segments: [(number: UInt32, row: SegmentRow)] = []
+    try forEachRow(.segments) { key, value throws(PosterError) in
+      guard let key = SegmentKey(bytes: key), let row = SegmentRow(bytes: value) else {
+        throw PosterError(.damagedIndex, "the cache index is damaged (a row of segments)")
+      }
+      segments.append((key.number, row))
+      return true
+    }
+    return segments
+  }
+
+  /// The extents whose blocks are still to be given back.
+  func pendingExtents() throws(PosterError) -> [PendingExtent] {
+    var extents: [PendingExtent] = []
+    try forEachRow(.pending) { key, value throws(PosterError) in
+      guard let key = PendingKey(bytes: key), let length = NumberRow(bytes: value) else {
+        throw PosterError(.damagedIndex, "the cache index is damaged (a row of pending)")
+      }
+      extents.append(
+        PendingExtent(segment: key.segment, offset: key.offset, length: length.value))
+      return true
+    }
+    return extents
+  }
+}

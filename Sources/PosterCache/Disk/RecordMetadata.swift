@@ -1,0 +1,111 @@
+import FoundationEssentials
+
+/// A record's metadata: fields of {tag: 1 byte, length: 2 bytes, value}, in ascending order of tag.
+///
+/// Unknown tags are skipped, so that a later version can add some without a new format.
+enum RecordMetadata {
+  enum Tag: UInt8 {
+    case address = 1
+    case contentType, entityTag, lastModified, storedAt, expiresAt
+  }
+
+  /// Appends the fields of `metadata` to `bytes`.
+  ///
+  /// - Throws: ``PosterError/Code/notStored`` if a field is longer than 65,535 bytes.
+  static func append(_ metadata: PosterMetadata, to bytes: inout [UInt8]) throws(PosterError) {
+    try append(.address, metadata.address.canonical, to: &bytes)
+    try append(.contentType, metadata.type.contentType, to: &bytes)
+    if let etag = metadata.etag { try append(.entityTag, etag, to: &bytes) }
+    if let lastModified = metadata.lastModified {
+      try append(.lastModified, lastModified, to: &bytes)
+    }
+    append(.storedAt, metadata.storedAt.milliseconds, to: &bytes)
+    append(.expiresAt, metadata.expiresAt.milliseconds, to: &bytes)
+  }
+
+  /// Where the canonical address lies in `bytes`, or `nil` if they are no metadata.
+  static func address(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    var address: UnsafeRawBufferPointer?
+    let isWellFormed = forEachField(bytes) { tag, value in
+      if tag == Tag.address.rawValue { address = value }
+    }
+    return isWellFormed ? address : nil
+  }
+
+  /// Reads `bytes`, or returns `nil` if a field that must be there is not.
+  ///
+  /// - Parameter address: the address, where the caller has compared it already; it is parsed from
+  ///   `bytes` otherwise.
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, address known: PosterAddress? = nil
+  ) -> PosterMetadata? {
+    var address = known
+    var type: ImageType?
+    var etag: String?
+    var lastModified: String?
+    var storedAt: Int64?
+    var expiresAt: Int64?
+    let isWellFormed = forEachField(bytes) { tag, value in
+      switch Tag(rawValue: tag) {
+      case .address:
+        if address == nil { address = PosterAddress(canonicalBytes: value) }
+      case .contentType: type = ImageType(contentTypeBytes: value)
+      case .entityTag: etag = String(decoding: value, as: UTF8.self)
+      case .lastModified: lastModified = String(decoding: value, as: UTF8.self)
+      case .storedAt: storedAt = integer(value)
+      case .expiresAt: expiresAt = integer(value)
+      case nil: break
+      }
+    }
+    guard isWellFormed, let address, let type, let storedAt, let expiresAt else { return nil }
+    return PosterMetadata(
+      address: address, type: type, etag: etag, lastModified: lastModified,
+      storedAt: Date(milliseconds: storedAt), expiresAt: Date(milliseconds: expiresAt))
+  }
+
+  /// Calls `body` with every field; returns whether the fields fill `bytes` exactly.
+  private static func forEachField(
+    _ bytes: UnsafeRawBufferPointer, _ body: (UInt8, UnsafeRawBufferPointer) -> Void
+  ) -> Bool {
+    var offset = 0
+    while offset + 3 <= bytes.count {
+      let length = Int(bytes[offset + 1]) | Int(bytes[offset + 2]) << 8
+      let start = offset + 3
+      guard start + length <= bytes.count else { return false }
+      body(bytes[offset], UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
+      offset = start + length
+    }
+    return offset == bytes.count
+  }
+
+  private static func append(
+    _ tag: Tag, _ text: String, to bytes: inout [UInt8]
+  ) throws(PosterError) {
+    let length = text.utf8.count
+    guard length <= UInt16.max else {
+      throw PosterError(.notStored, "a header of \(length) bytes cannot be stored")
+    }
+    bytes.append(tag.rawValue)
+    bytes.append(UInt8(truncatingIfNeeded: length))
+    bytes.append(UInt8(truncatingIfNeeded: length >> 8))
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  private static func append(_ tag: Tag, _ number: Int64, to bytes: inout [UInt8]) {
+    bytes += [tag.rawValue, 8, 0]
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    guard bytes.count == 8 else { return nil }
+    return Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+  }
+}
+
+extension ImageType {
+  fileprivate init?(contentTypeBytes bytes: UnsafeRawBufferPointer) {
+    guard let type = Self.allCases.first(where: { bytes.elementsEqual($0.contentType.utf8) })
+    else { return nil }
+    self = type
+  }
+}

@@ -1,0 +1,198 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import PosterCache
+
+@Suite(.timeLimit(.minutes(1)))
+struct DiskCacheTests {
+  private let directory = TemporaryDirectory()
+
+  @Test func `a stored poster comes back with the same bytes and metadata, also after reopening`()
+    throws
+  {
+    let poster = SamplePoster.make(1, bytes: 40_000)
+    do {
+      let cache = try DiskCache(directory: directory.path)
+      cache.insert(poster)
+      #expect(try cache.poster(for: SamplePoster.request(1))?.body == poster.body)
+      try cache.flush()
+      let read = try #require(try cache.poster(for: SamplePoster.request(1)))
+      #expect(read.body == poster.body)
+      #expect(read.metadata == poster.metadata)
+      #expect(try cache.poster(for: SamplePoster.request(2)) == nil)
+    }
+    let cache = try DiskCache(directory: directory.path)
+    let read = try #require(try cache.poster(for: SamplePoster.request(1)))
+    #expect(read.body == poster.body)
+    #expect(read.metadata == poster.metadata)
+    let statistics = try cache.statistics()
+    #expect(statistics.entries == 1)
+    #expect(statistics.hits == 3)
+    #expect(statistics.misses == 1)
+    #expect(statistics.limit == 1 << 30)
+    #expect(statistics.segments == 1)
+    // Header, metadata and 40,000 bytes in blocks of 4,096.
+    #expect(statistics.bytes == 40_960)
+  }
+
+  @Test func `reading counts as use, and the order survives reopening`() throws {
+    let record = SegmentFormat.blockSize
+    do {
+      let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 3 * record))
+      for number in 1...3 { cache.insert(SamplePoster.make(number)) }
+      #expect(try cache.poster(for: SamplePoster.request(1)) != nil)
+    }
+    do {
+      let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 2 * record))
+      #expect(try numbers(cache) == [1, 3])
+    }
+    let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: record))
+    #expect(try numbers(cache) == [1])
+  }
+
+  @Test func `a poster larger than the limit is refused and evicts nothing`() throws {
+    let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 64 << 10))
+    cache.insert(SamplePoster.make(1))
+    #expect(store(SamplePoster.make(2, bytes: 70_000), in: cache)?.code == .notStored)
+    #expect(try numbers(cache) == [1])
+  }
+
+  @Test func `an unseen prefetch goes before an older poster that was looked at`() throws {
+    let cache = try DiskCache(
+      directory: directory.path, limit: ByteSize(bytes: 3 * SegmentFormat.blockSize))
+    cache.insert(SamplePoster.make(1), isSeen: true)
+    cache.insert(SamplePoster.make(2), isSeen: false)
+    cache.insert(SamplePoster.make(3), isSeen: false)
+    #expect(try cache.poster(for: SamplePoster.request(2)) != nil)
+    cache.insert(SamplePoster.make(4), isSeen: false)
+    #expect(try numbers(cache) == [2, 1, 4])
+  }
+
+  @Test func `clearing removes files and bytes, and the cache goes on`() throws {
+    let cache = try DiskCache(directory: directory.path)
+    for number in 1...20 { cache.insert(SamplePoster.make(number, bytes: 30_000)) }
+    let removed = try cache.removeAll()
+    #expect(removed.entries == 20)
+    #expect(removed.bytes == 600_000)
+    #expect(try numbers(cache) == [])
+    #expect(try cache.poster(for: SamplePoster.request(3)) == nil)
+    try cache.flush()
+    #expect(segmentFiles() == [])
+    cache.insert(SamplePoster.make(3, version: 1))
+    #expect(
+      try cache.poster(for: SamplePoster.request(3))?.body == SamplePoster.make(3, version: 1).body)
+    try cache.flush()
+    // Numbers are never used twice.
+    #expect(segmentFiles() == ["00000002.seg"])
+  }
+
+  @Test func `a flipped byte anywhere in a record makes a miss of it and of nothing else`() throws {
+    for offset in [0, 5, 8, 20, 40, 47, 70, 130, 400, 2100] {
+      let directory = TemporaryDirectory()
+      let cache = try DiskCache(directory: directory.path)
+      for number in 1...3 { cache.insert(SamplePoster.make(number)) }
+      try cache.flush()
+      try flip(SegmentFormat.blockSize + offset, in: "\(directory.path)/segments/00000001.seg")
+      #expect(try cache.poster(for: SamplePoster.request(2)) == nil, "byte \(offset)")
+      #expect(try cache.poster(for: SamplePoster.request(1)) != nil)
+      #expect(try cache.poster(for: SamplePoster.request(3)) != nil)
+      #expect(try numbers(cache) == [3, 1])
+      #expect(try cache.statistics().corrupt == 1)
+    }
+  }
+
+  @Test func `another format is refused and not touched`() throws {
+    let path = directory.path
+    try write("postercache cache format 2\n", to: "\(path)/format")
+    let error = #expect(throws: PosterError.self) { try DiskCache(directory: path) }
+    #expect(error?.code == .unsupportedFormat)
+    #expect(entries(of: path) == ["format"])
+  }
+
+  @Test func `a directory that cannot be made is an error that names it`() throws {
+    try write("", to: "\(directory.path)/file")
+    let path = "\(directory.path)/file/cache"
+    let error = #expect(throws: PosterError.self) { try DiskCache(directory: path) }
+    #expect(error?.code == .directoryUnavailable)
+    #expect(error?.description.contains(path) == true)
+  }
+
+  @Test func `two caches on one directory in one process see each other's posters`() throws {
+    let first = try DiskCache(directory: directory.path)
+    let second = try DiskCache(directory: directory.path)
+    first.insert(SamplePoster.make(1))
+    second.insert(SamplePoster.make(2))
+    try first.flush()
+    try second.flush()
+    #expect(try second.poster(for: SamplePoster.request(1)) != nil)
+    #expect(try first.poster(for: SamplePoster.request(2)) != nil)
+    #expect(segmentFiles() == ["00000001.seg", "00000002.seg"])
+  }
+
+  @Test func `the last reference may go in a completion, and what waits is still stored`() throws {
+    let isStored = Monitor(false)
+    do {
+      let cache = try DiskCache(directory: directory.path)
+      cache.insert(SamplePoster.make(1)) { [cache] _ in withExtendedLifetime(cache) {} }
+      cache.insert(SamplePoster.make(2)) { _ in
+        isStored.withLock { $0 = true }
+        isStored.signal()
+      }
+    }
+    isStored.wait(untilNanoseconds: { _ in nil }, for: { $0 ? () : nil })
+    #expect(try numbers(DiskCache(directory: directory.path)) == [2, 1])
+  }
+
+  // MARK: - Helpers
+
+  private func store(_ poster: StoredPoster, in cache: DiskCache) -> PosterError? {
+    let failure = Monitor<PosterError?>(nil)
+    cache.insert(poster) { result in
+      if case .failure(let error) = result { failure.withLock { $0 = error } }
+    }
+    // A cache that cannot flush has failed, too.
+    do { try cache.flush() } catch { return error }
+    return failure.withLock { $0 }
+  }
+
+  private func numbers(_ cache: DiskCache) throws -> [Int] {
+    var numbers: [Int] = []
+    try cache.forEachEntry { entry in
+      let digits = entry.metadata.address.canonical.split(separator: "poster").last ?? ""
+      numbers.append(Int(digits.dropLast(4)) ?? -1)
+      return true
+    }
+    return numbers
+  }
+
+  private func segmentFiles() -> [String] {
+    entries(of: "\(directory.path)/segments")
+  }
+
+  private func entries(of path: String) -> [String] {
+    guard let stream = opendir(path) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    let file = try FileDescriptor(opening: path, flags: O_WRONLY | O_CREAT)
+    #expect(pwrite(file.number, text, text.utf8.count, 0) == text.utf8.count)
+  }
+
+  private func flip(_ offset: Int, in path: String) throws {
+    let file = try FileDescriptor(opening: path, flags: O_RDWR)
+    var byte: UInt8 = 0
+    #expect(pread(file.number, &byte, 1, off_t(offset)) == 1)
+    byte ^= 0x40
+    #expect(pwrite(file.number, &byte, 1, off_t(offset)) == 1)
+  }
+}

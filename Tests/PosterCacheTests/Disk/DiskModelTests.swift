@@ -1,0 +1,130 @@
+import TestSupport
+import Testing
+
+@testable import PosterCache
+
+/// Random operations against a naive model: the same survivors, order and totals.
+@Suite(.timeLimit(.minutes(2)))
+struct DiskModelTests {
+  /// What a disk cache should be: a list, searched from end to end.
+  private struct Model {
+    struct Entry {
+      var number: Int
+      var version: Int
+      var blocks: Int
+      var bytes: Int
+      var isUnseen: Bool
+      var tick: Int
+    }
+
+    var entries: [Entry] = []
+    var limit: Int
+    var tick = 0
+    var evictions = 0
+
+    var blocks: Int { entries.reduce(0) { $0 + $1.blocks } }
+
+    /// The last to be evicted first.
+    var order: [Int] {
+      entries.sorted { ($0.isUnseen ? 0 : 1, $0.tick) > ($1.isUnseen ? 0 : 1, $1.tick) }
+        .map(\.number)
+    }
+
+    mutating func insert(_ number: Int, version: Int, bytes: Int, blocks: Int, isSeen: Bool) {
+      guard blocks <= limit else { return }
+      while true {
+        let replaced = entries.first { $0.number == number }?.blocks ?? 0
+        if self.blocks - replaced + blocks <= limit { break }
+        evict()
+      }
+      tick += 1
+      let earlier = entries.firstIndex { $0.number == number }.map { entries.remove(at: $0) }
+      entries.append(
+        Entry(
+          number: number, version: version, blocks: blocks, bytes: bytes,
+          isUnseen: !isSeen && earlier?.isUnseen ?? true, tick: tick))
+    }
+
+    mutating func read(_ number: Int, isSeen: Bool) -> Entry? {
+      guard let index = entries.firstIndex(where: { $0.number == number }) else { return nil }
+      tick += 1
+      entries[index].tick = tick
+      if isSeen { entries[index].isUnseen = false }
+      return entries[index]
+    }
+
+    mutating func setLimit(_ limit: Int) {
+      self.limit = limit
+      while blocks > limit { evict() }
+    }
+
+    private mutating func evict() {
+      guard let victim = order.last else { return }
+      entries.removeAll { $0.number == victim }
+      evictions += 1
+    }
+  }
+
+  @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 2])
+  func `ten thousand random operations match a naive model`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let directory = TemporaryDirectory()
+    let block = SegmentFormat.blockSize
+    var model = Model(limit: 40 * block)
+    var cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: model.limit))
+    var newest: [Int: StoredPoster] = [:]
+    for step in 0..<10_000 {
+      let number = Int.random(in: 0..<30, using: &generator)
+      let isSeen = Bool.random(using: &generator)
+      switch Int.random(in: 0..<100, using: &generator) {
+      case 0..<45:
+        let bytes = Int.random(in: 100..<20_000, using: &generator)
+        let poster = SamplePoster.make(number, bytes: bytes, version: step)
+        cache.insert(poster, isSeen: isSeen)
+        newest[number] = poster
+        model.insert(
+          number, version: step, bytes: bytes, blocks: try blocks(of: poster), isSeen: isSeen)
+      case 45..<96:
+        let read = try cache.poster(for: SamplePoster.request(number), isSeen: isSeen)
+        let expected = model.read(number, isSeen: isSeen)
+        #expect(read != nil || expected == nil, "seed \(seed), step \(step)")
+        // A poster that waits to be written is handed out although the model has evicted it again.
+        if let read, let newest = newest[number] {
+          #expect(read.body == newest.body, "seed \(seed), step \(step)")
+        }
+      case 96..<98:
+        let limit = Int.random(in: 10..<60, using: &generator) * block
+        cache.close()
+        cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: limit))
+        model.setLimit(limit)
+      case 98:
+        cache.close()
+        cache = try DiskCache(directory: directory.path)
+      default:
+        try check(cache, model, "seed \(seed), step \(step)")
+      }
+    }
+    try check(cache, model, "seed \(seed), at the end")
+  }
+  private func check(_ cache: DiskCache, _ model: Model, _ context: String) throws {
+    var order: [Int] = []
+    try cache.forEachEntry { entry in
+      let digits = entry.metadata.address.canonical.split(separator: "poster").last ?? ""
+      order.append(Int(digits.dropLast(4)) ?? -1)
+      return true
+    }
+    #expect(order == model.order, "\(context)")
+    let statistics = try cache.statistics()
+    #expect(statistics.entries == model.entries.count, "\(context)")
+    #expect(statistics.bytes == model.blocks, "\(context)")
+    #expect(statistics.evictions == model.evictions, "\(context)")
+    #expect(statistics.limit == model.limit, "\(context)")
+  }
+
+  /// Bytes in blocks of the record of `poster`.
+  private func blocks(of poster: StoredPoster) throws -> Int {
+    var metadata: [UInt8] = []
+    try RecordMetadata.append(poster.metadata, to: &metadata)
+    return SegmentFormat.blockBytes(RecordHeader.size + metadata.count + poster.body.count)
+  }
+}
