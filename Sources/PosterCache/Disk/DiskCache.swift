@@ -62,6 +62,11 @@ public final class DiskCache: Sendable {
     return poster
   }
 
+  /// Counts a use of a poster that somebody else had at hand, such as the memory tier.
+  func noteUse(of request: PosterRequest, isSeen: Bool) {
+    writer.posterWasUsed(request.key, isSeen: isSeen)
+  }
+
   /// Stores `poster`, replacing an earlier version; the bytes are shared, not copied.
   ///
   /// - Parameters:

@@ -16,7 +16,7 @@ extension PosterPipeline {
     /// Where the time comes from.
     public var clock = PosterClock.system
     /// Called with faults that cost a caller nothing, such as a poster that could not be stored;
-    /// from any thread, never two at once, and only once for the same kind in a row.
+    /// from any thread, and only once for the same kind in a row.
     public var onWarning: @Sendable (PosterError) -> Void = { _ in }
 
     public init() {}

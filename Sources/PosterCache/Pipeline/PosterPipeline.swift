@@ -1,8 +1,16 @@
+import FoundationEssentials
+
 /// The cache as a program uses it: memory, then disk, then the origin.
+///
+/// Safe to use from any thread and task. A request that finds its poster in memory or on disk never
+/// waits for the network; requests for the same picture share one transfer, and its bytes are one
+/// allocation that the network, both tiers and every caller share. Make one pipeline for a cache
+/// directory and keep it as long as the program runs; ``shutdown()`` it before exiting, so that what
+/// was fetched is stored.
 public final class PosterPipeline: Sendable {
   /// What ``warm(_:)`` had to do.
   public enum WarmOutcome: Sendable, Hashable {
-    /// The poster was in the disk cache already.
+    /// The poster was in the cache already.
     case hit
     /// It was fetched and is stored now; the number of body bytes.
     case fetched(bytes: Int)
@@ -10,35 +18,166 @@ public final class PosterPipeline: Sendable {
 
   /// The disk tier, `nil` if the configuration names no directory.
   public let disk: DiskCache?
+  /// The memory tier.
+  public let memory: MemoryCache
 
-  /// Opens the cache directory and starts the fetch thread.
+  private let fetcher: Fetcher
+  private let clock: PosterClock
+  private let isOffline: Bool
+  private let warnings: WarningGate
+  /// The picture that arrived last: its transfer may have brought it to several requests.
+  private let latestArrival = Lock<Arrival?>(nil)
+
+  /// Opens the cache directory and starts the threads for transfers and storing.
+  ///
+  /// - Throws: ``PosterError/Code/directoryUnavailable``, ``PosterError/Code/unsupportedFormat`` or
+  ///   ``PosterError/Code/damagedIndex`` for the directory,
+  ///   ``PosterError/Code/invalidConfiguration`` for the rest.
   public init(_ configuration: Configuration) throws(PosterError) {
-    fatalError("stub")
+    fetcher = try Fetcher(configuration.fetching, clock: configuration.clock)
+    if let directory = configuration.cacheDirectory {
+      disk = try DiskCache(directory: directory, limit: configuration.diskLimit)
+    } else {
+      disk = nil
+    }
+    memory = MemoryCache(limitBytes: configuration.memoryLimit.bytes)
+    clock = configuration.clock
+    isOffline = configuration.isOffline
+    warnings = WarningGate(configuration.onWarning)
   }
 
+  // MARK: - Posters
+
   /// The poster, from the nearest tier that has it.
+  ///
+  /// A poster that could not be stored is delivered all the same, with a warning. Cancelling the
+  /// task ends the wait with ``PosterError/Code/cancelled`` and disturbs nobody else's.
+  ///
+  /// - Throws: what the transfer failed with, or ``PosterError/Code/offline``.
   public func poster(for request: PosterRequest) async throws(PosterError) -> Poster {
-    fatalError("stub")
+    if let poster = cachedPoster(for: request) { return poster }
+    if let stored = storedPoster(for: request, isSeen: request.priority == .visible) {
+      memory.insert(stored)
+      return Poster(stored, from: .disk)
+    }
+    return Poster(try await fetch(request).poster, from: .network)
   }
 
   /// The poster if the memory tier has it: for a cell that must be filled before the next frame.
+  ///
+  /// Takes well under a microsecond and never waits for disk or network.
   public func cachedPoster(for request: PosterRequest) -> Poster? {
-    fatalError("stub")
+    guard let stored = memory.poster(for: request.key),
+      stored.metadata.address == request.address, isUsable(stored)
+    else { return nil }
+    // The disk tier must not take a poster for unused because it is so popular that memory has it.
+    disk?.noteUse(of: request, isSeen: request.priority == .visible)
+    return Poster(stored, from: .memory)
   }
 
-  /// Makes sure that the disk tier has the poster; returns when it is stored.
+  /// Makes sure that the disk tier has the poster; returns when it is committed there. Without a
+  /// disk tier the same for memory.
+  ///
+  /// Does not count as looking at the poster: until somebody asks for it, it is evicted first.
+  ///
+  /// - Throws: what the transfer failed with, ``PosterError/Code/offline``, or
+  ///   ``PosterError/Code/notStored``.
   public func warm(_ request: PosterRequest) async throws(PosterError) -> WarmOutcome {
-    fatalError("stub")
+    if disk == nil, cachedPoster(for: request) != nil { return .hit }
+    if storedPoster(for: request, isSeen: false) != nil { return .hit }
+    let arrival = try await fetch(request)
+    if disk != nil { try await arrival.stored() }
+    return .fetched(bytes: arrival.poster.body.count)
   }
+
+  // MARK: - List pages
 
   /// Loads a list page; every status is an answer, only a failed transfer throws.
   public func page(_ request: PageRequest) async throws(PosterError) -> PageResponse {
-    fatalError("stub")
+    guard !isOffline else { throw offline(request.address) }
+    let response = try await fetcher.response(
+      to: FetchRequest(request.address, kind: .page(request.credential)))
+    return PageResponse(status: response.status, body: response.body)
   }
 
+  // MARK: - Ending
+
   /// Stops transfers, stores what has been fetched and closes the directory. Requests that are
-  /// still waiting fail with ``PosterError/Code/cancelled``.
+  /// still waiting fail with ``PosterError/Code/cancelled``. Idempotent.
   public func shutdown() async {
-    fatalError("stub")
+    await withCheckedContinuation { continuation in
+      // Both wait for a thread, which the tasks' threads must not.
+      let thread = WorkerThread(name: "poster-close") { [fetcher, disk] in
+        fetcher.shutdown()
+        disk?.close()
+        continuation.resume()
+      }
+      thread.detach()
+    }
+  }
+
+  // MARK: - Private
+
+  /// The poster if the disk tier has it and it may be used.
+  private func storedPoster(for request: PosterRequest, isSeen: Bool) -> StoredPoster? {
+    do throws(PosterError) {
+      guard let stored = try disk?.poster(for: request, isSeen: isSeen), isUsable(stored) else {
+        return nil
+      }
+      return stored
+    } catch {
+      // A tier that fails is a miss: the origin still has the picture.
+      warnings.warn(error)
+      return nil
+    }
+  }
+
+  private func isUsable(_ stored: StoredPoster) -> Bool {
+    isOffline || stored.metadata.expiresAt > clock.now()
+  }
+
+  private func fetch(_ request: PosterRequest) async throws(PosterError) -> Arrival {
+    guard !isOffline else { throw offline(request.address) }
+    return try await fetcher.value(of: FetchRequest(request)) { [self] response in
+      arrival(of: response, for: request)
+    }
+  }
+
+  /// Puts a picture that has just been received into the tiers, once for all requests that its
+  /// transfer served. Called on the fetch thread, for those requests one right after the other.
+  private func arrival(of response: FetchResponse, for request: PosterRequest) -> Arrival {
+    let isSeen = request.priority == .visible
+    if let latest = latestArrival.withLock({ $0 }), latest.poster.body.shares(response.body) {
+      if isSeen { disk?.noteUse(of: request, isSeen: true) }
+      return latest
+    }
+    guard let type = response.type else {
+      preconditionFailure("a picture of no known kind was accepted: \(request.address)")
+    }
+    let now = clock.now()
+    let freshness = Freshness(response.headers, receivedAt: now)
+    let poster = StoredPoster(
+      key: request.key,
+      metadata: PosterMetadata(
+        address: request.address, type: type, etag: response.headers.etag,
+        lastModified: response.headers.lastModified, storedAt: now, expiresAt: freshness.expiresAt),
+      body: response.body)
+    let arrival = Arrival(poster)
+    latestArrival.withLock { $0 = arrival }
+    guard freshness.isStorable else {
+      let refusal = PosterError(.notStored, "the server forbids storing \(request.address)")
+      arrival.storingDidFinish(.failure(refusal))
+      return arrival
+    }
+    memory.insert(poster)
+    disk?.insert(poster, isSeen: isSeen) { [warnings] result in
+      if case .failure(let error) = result { warnings.warn(error) }
+      arrival.storingDidFinish(result)
+    }
+    return arrival
+  }
+
+  private func offline(_ address: PosterAddress) -> PosterError {
+    PosterError(.offline, "not in the cache, and offline: \(address)")
   }
 }

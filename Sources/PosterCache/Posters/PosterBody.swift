@@ -42,6 +42,11 @@ public struct PosterBody: Sendable {
     return try body(UnsafeRawBufferPointer(start: storage.start + offset, count: count))
   }
 
+  /// Whether both are the same bytes in the same place.
+  func shares(_ other: PosterBody) -> Bool {
+    storage === other.storage && offset == other.offset && count == other.count
+  }
+
   /// The part of this body between two offsets, sharing its bytes.
   func slice(_ range: Range<Int>) -> PosterBody {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "\(range) of \(count) bytes")

@@ -1,0 +1,29 @@
+# For those who work on postercache; to use it, scripts/demo and README.md are enough.
+.PHONY: build test lint format bench bench-quick install clean
+
+PREFIX ?= /usr/local
+RELEASE = swift build -c release --static-swift-stdlib
+
+build:
+	$(RELEASE) --product postercache
+
+test:
+	scripts/test
+
+lint:
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
+
+format:
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks Examples
+
+bench:
+	Benchmarks/run
+
+bench-quick:
+	Benchmarks/run --quick
+
+install: build
+	install -D -m 755 "$$($(RELEASE) --show-bin-path)/postercache" "$(DESTDIR)$(PREFIX)/bin/postercache"
+
+clean:
+	swift package clean

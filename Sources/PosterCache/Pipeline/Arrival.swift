@@ -1,0 +1,47 @@
+/// A picture that one transfer brought, while it is on its way into the disk tier.
+///
+/// However many requests wait for a transfer, its picture is stored once; each of them can wait for
+/// that.
+final class Arrival: Sendable {
+  /// The picture.
+  let poster: StoredPoster
+
+  private enum Storing {
+    case running([@Sendable (Result<Void, PosterError>) -> Void])
+    case finished(Result<Void, PosterError>)
+  }
+
+  private let storing = Lock(Storing.running([]))
+
+  init(_ poster: StoredPoster) {
+    self.poster = poster
+  }
+
+  /// Notes how storing went and tells those who wait. Call it once.
+  func storingDidFinish(_ result: Result<Void, PosterError>) {
+    let waiting = storing.withLock { storing -> [@Sendable (Result<Void, PosterError>) -> Void] in
+      guard case .running(let waiting) = storing else {
+        preconditionFailure("a picture stored twice")
+      }
+      storing = .finished(result)
+      return waiting
+    }
+    for completion in waiting { completion(result) }
+  }
+
+  /// Waits until the picture is committed to the disk tier.
+  func stored() async throws(PosterError) {
+    let result = await withCheckedContinuation { continuation in
+      let finished = storing.withLock { storing -> Result<Void, PosterError>? in
+        switch storing {
+        case .finished(let result): return result
+        case .running(let waiting):
+          storing = .running(waiting + [{ continuation.resume(returning: $0) }])
+          return nil
+        }
+      }
+      if let finished { continuation.resume(returning: finished) }
+    }
+    try result.get()
+  }
+}
