@@ -51,3 +51,14 @@ static inline CURLMcode postercache_curl_multi_set_timer(
   CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
   return code != CURLM_OK ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
+// Sockets opened and closed by us, so that we know when a descriptor's number means another one.
+static inline CURLcode postercache_curl_set_sockets(
+    CURL *handle, curl_opensocket_callback open, curl_closesocket_callback close, void *context) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open);
+  if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
+  if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, close);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, context);
+}
+static inline CURLSHcode postercache_curl_share(CURLSH *share, curl_lock_data data) {
+  return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}

@@ -74,3 +74,20 @@ enum PercentEncoding {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }
 }
+
+extension PercentEncoding {
+  /// `text` with everything escaped that is not unreserved: safe as the value of a parameter.
+  static func escapingAll(_ text: String) -> String {
+    var output: [UInt8] = []
+    for byte in text.utf8 {
+      if isUnreserved(byte) {
+        output.append(byte)
+      } else {
+        output += [
+          UInt8(ascii: "%"), hexadecimalDigit(byte >> 4), hexadecimalDigit(byte & 0xF),
+        ]
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+}

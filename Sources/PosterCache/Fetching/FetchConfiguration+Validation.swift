@@ -1,0 +1,33 @@
+extension FetchConfiguration {
+  /// Throws ``PosterError/Code/invalidConfiguration`` where a value is out of its range.
+  func validate() throws(PosterError) {
+    func check(_ isValid: Bool, _ message: @autoclosure () -> String) throws(PosterError) {
+      guard isValid else { throw PosterError(.invalidConfiguration, message()) }
+    }
+    try check(
+      (1...256).contains(connectionsPerHost),
+      "connections per host must be 1 to 256, not \(connectionsPerHost)")
+    if let rate = requestsPerSecond {
+      try check(
+        rate >= 0.001 && rate <= 1_000_000,
+        "requests per second must be 0.001 to 1000000, not \(rate)")
+    }
+    for (name, seconds) in [
+      ("time-out", timeoutSeconds), ("connect time-out", connectTimeoutSeconds),
+      ("stall time-out", Double(stallTimeoutSeconds)),
+    ] {
+      try check(
+        seconds >= 0.001 && seconds <= 1_000_000,
+        "the \(name) must be 0.001 to 1000000 seconds, not \(seconds)")
+    }
+    try check((1...10).contains(tries), "tries must be 1 to 10, not \(tries)")
+    try check(
+      (1...1 << 40).contains(maximumBodyBytes),
+      "the largest body must be 1 byte to 1 TiB, not \(maximumBodyBytes)")
+    for text in [proxy, certificateAuthoritiesFile, userAgent] + connectTo {
+      try check(
+        text?.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ?? true,
+        "control characters in the proxy, user agent or an address")
+    }
+  }
+}

@@ -1,0 +1,271 @@
+import CCurl
+import CLinux
+import Glibc
+
+/// The fetch thread: does what ``TransferQueue`` decides, with curl.
+///
+/// Made, used and let go of on that thread. Each turn of the loop waits for sockets, lets curl work,
+/// starts what may start now, and only then calls completions: the network never waits for callers.
+final class FetchDriver {
+  private let configuration: FetchConfiguration
+  private let clock: PosterClock
+  private let inbox: FetchInbox
+  private let counters: FetchCounters
+  private let poller: SocketPoller
+  // Set in `init`, once there is a `self` for the callbacks to point to.
+  private var options: CurlOptions!
+  private let multi: UnsafeMutableRawPointer
+  private var queue: TransferQueue
+  private var completions: [Ticket: FetchCompletion] = [:]
+  private var idle: [CurlTransfer] = []
+  /// The handle of each running transfer, by its number.
+  private var running: ContiguousArray<Running?> = []
+  private var deliveries: [(FetchCompletion, Result<FetchResponse, PosterError>)] = []
+  private var commands: [FetchInbox.Command] = []
+  private var curlDeadline: UInt64?
+  private var random = SystemRandomNumberGenerator()
+
+  private struct Running {
+    let transfer: CurlTransfer
+    let request: FetchRequest
+  }
+
+  /// Handles kept for later; each holds a receive buffer of 128 KiB.
+  private static let maximumIdleHandles = 64
+
+  init(
+    _ configuration: FetchConfiguration, clock: PosterClock, inbox: FetchInbox,
+    counters: FetchCounters, epoll: FileDescriptor
+  ) {
+    self.configuration = configuration
+    self.clock = clock
+    self.inbox = inbox
+    self.counters = counters
+    poller = SocketPoller(epoll: epoll)
+    queue = TransferQueue(configuration)
+    multi = curl_multi_init()!  // fails only for want of memory
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    options = CurlOptions(
+      configuration,
+      sockets: CurlOptions.SocketCallbacks(
+        open: { context, _, address in
+          // curl never passes null, and the context is this object.
+          FetchDriver.of(context).poller.open(address!)
+        },
+        close: { context, socket in FetchDriver.of(context).poller.closeSocket(socket) },
+        context: context))
+    check(
+      postercache_curl_multi_set_socket(
+        multi,
+        { _, socket, what, context, _ in
+          FetchDriver.of(context).poller.watch(socket, what)
+          return 0
+        }, context))
+    check(
+      postercache_curl_multi_set_timer(
+        multi,
+        { _, milliseconds, context in
+          FetchDriver.of(context).curlDeadline =
+            milliseconds < 0
+            ? nil : monotonicNanoseconds() + UInt64(milliseconds) * 1_000_000
+          return 0
+        }, context))
+    // Idle connections kept: by default four times the handles in use, which are few at the end of
+    // a list and many at the start of the next one.
+    check(
+      postercache_curl_multi_set_long(
+        multi, CURLMOPT_MAXCONNECTS, max(64, 2 * configuration.connectionsPerHost)))
+  }
+
+  private static func of(_ context: UnsafeMutableRawPointer?) -> FetchDriver {
+    // Every callback was registered with the driver as its context.
+    Unmanaged<FetchDriver>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  // MARK: - The loop
+
+  /// Runs until the inbox is closed; then everything is cancelled and freed.
+  func run() {
+    var isOpen = readInbox()
+    while isOpen {
+      work()
+      deliver()
+      let wasWoken = poller.wait(
+        milliseconds: waitingTime(), wakeup: inbox.wakeup.number, isReady: socketIsReady)
+      if wasWoken { isOpen = readInbox() }
+    }
+    perform(queue.didShutDown(), nil)
+    deliver()
+    idle = []
+    let code = curl_multi_cleanup(multi)
+    precondition(code == CURLM_OK, "curl_multi_cleanup failed with \(code.rawValue)")
+  }
+
+  /// Takes what was submitted; `false` once the inbox is closed.
+  private func readInbox() -> Bool {
+    let isOpen = inbox.take(&commands)
+    let now = monotonicNanoseconds()
+    for command in commands {
+      switch command {
+      case .fetch(let ticket, let request, let completion):
+        completions[ticket] = completion
+        perform(queue.requestWasMade(request, ticket: ticket, now: now), nil)
+      case .drop(let ticket):
+        perform(queue.ticketWasDropped(ticket, now: now), nil)
+      }
+    }
+    commands.removeAll(keepingCapacity: true)
+    return isOpen
+  }
+
+  /// Lets curl work and the queue react until both have nothing more to do at once. Starting a
+  /// transfer makes curl's timer due at once, and its request should leave before anything waits;
+  /// a few rounds are enough, and the sockets must have their turn.
+  private func work() {
+    for _ in 0..<4 {
+      let now = monotonicNanoseconds()
+      if let deadline = curlDeadline, deadline <= now {
+        curlDeadline = nil
+        act(CURL_SOCKET_TIMEOUT, 0)
+      }
+      collectResults()
+      if let wake = queue.nextWake, wake <= now {
+        perform(queue.timeDidPass(now: now), nil)
+      }
+      guard let deadline = curlDeadline, deadline <= now else { return }
+    }
+  }
+
+  private func waitingTime() -> CInt {
+    let deadline = min(curlDeadline ?? .max, queue.nextWake ?? .max)
+    guard deadline != .max else { return -1 }
+    let now = monotonicNanoseconds()
+    guard deadline > now else { return 0 }
+    // Rounded up: waking a moment early would mean turning in circles until the time has come.
+    return CInt(min((deadline - now + 999_999) / 1_000_000, 60_000))
+  }
+
+  private func socketIsReady(_ socket: CInt, _ bits: CInt) {
+    act(socket, bits)
+  }
+
+  private func act(_ socket: CInt, _ bits: CInt) {
+    var runningHandles: CInt = 0
+    check(curl_multi_socket_action(multi, socket, bits, &runningHandles))
+  }
+
+  private func check(_ code: CURLMcode, line: UInt = #line) {
+    precondition(code == CURLM_OK, "curl_multi failed with \(code.rawValue) at line \(line)")
+  }
+
+  // MARK: - Results
+
+  private func collectResults() {
+    var left: CInt = 0
+    while let message = curl_multi_info_read(multi, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else {
+        continue
+      }
+      // The message goes with the handle's removal.
+      let code = message.pointee.data.result
+      transferDidEnd(CurlTransfer.of(handle), code)
+    }
+  }
+
+  private func transferDidEnd(_ transfer: CurlTransfer, _ code: CURLcode) {
+    guard let id = transfer.id, let request = running[id]?.request else {
+      preconditionFailure("a transfer ended that nobody started")
+    }
+    running[id] = nil
+    let connections = transfer.connectionCount
+    if connections > 0 { counters.connectionsOpened.add(connections, ordering: .relaxed) }
+    let result = transfer.finish(code, request)
+    let outcome: TransferQueue.Outcome
+    switch result {
+    case .success(let response) where !FetchFailure.isRetriable(status: response.status):
+      outcome = .final
+    case .failure(let failure) where !failure.isRetriable:
+      outcome = .final
+    default:
+      let isAnswer = code == CURLE_OK && FetchFailure.isRetriable(status: transfer.headers.status)
+      outcome = .retriable(
+        retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil)
+    }
+    remove(transfer)
+    perform(
+      queue.transferDidFinish(
+        id, outcome, now: monotonicNanoseconds(), jitter: .random(in: 0..<1, using: &random)),
+      result.mapError { $0.error })
+  }
+
+  // MARK: - Doing what the queue says
+
+  /// - Parameter result: what `.finished` in `actions` refers to.
+  private func perform(
+    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?
+  ) {
+    for action in actions {
+      switch action {
+      case .start(let id): start(id)
+      case .abort(let id):
+        guard let transfer = running[id]?.transfer else {
+          preconditionFailure("transfer \(id) aborted without running")
+        }
+        running[id] = nil
+        remove(transfer)
+      case .complete(let tickets, let ending):
+        for ticket in tickets { complete(ticket, ending, result) }
+      }
+    }
+    counters.retries.store(queue.retryCount, ordering: .relaxed)
+  }
+
+  private func start(_ id: TransferQueue.TransferID) {
+    let transfer = idle.popLast() ?? CurlTransfer(options)
+    let request = queue.request(of: id)
+    transfer.prepare(request)
+    transfer.id = id
+    while running.count <= id { running.append(nil) }
+    running[id] = Running(transfer: transfer, request: request)
+    counters.transfersStarted.add(1, ordering: .relaxed)
+    check(curl_multi_add_handle(multi, transfer.handle))
+  }
+
+  private func remove(_ transfer: CurlTransfer) {
+    check(curl_multi_remove_handle(multi, transfer.handle))
+    transfer.id = nil
+    transfer.recycle()
+    if idle.count < Self.maximumIdleHandles { idle.append(transfer) }
+  }
+
+  private func complete(
+    _ ticket: Ticket, _ ending: TransferQueue.Ending,
+    _ result: Result<FetchResponse, PosterError>?
+  ) {
+    guard let completion = completions.removeValue(forKey: ticket) else {
+      preconditionFailure("ticket \(ticket.number) completed twice")
+    }
+    switch ending {
+    case .finished:
+      guard let result else { preconditionFailure("finished without a result") }
+      deliveries.append((completion, result))
+    case .cancelled:
+      deliveries.append((completion, .failure(.fetchCancelled)))
+    case .held(let host, let seconds):
+      let failure = FetchFailure(
+        host: host, asksToWait: seconds, timeoutSeconds: configuration.timeoutSeconds)
+      deliveries.append((completion, .failure(failure.error)))
+    }
+  }
+
+  private func deliver() {
+    // A completion submits through the inbox at most, which cannot add to the deliveries.
+    for (completion, result) in deliveries { completion(result) }
+    deliveries.removeAll(keepingCapacity: true)
+  }
+}
+
+extension PosterError {
+  /// What a dropped ticket, or one whose fetcher was shut down, completes with.
+  static var fetchCancelled: PosterError { PosterError(.cancelled, "cancelled") }
+}

@@ -1,0 +1,163 @@
+import CCurl
+import Glibc
+
+/// A failed transfer in words, and whether trying again may help.
+struct FetchFailure: Error {
+  let error: PosterError
+  let isRetriable: Bool
+
+  init(_ code: PosterError.Code, _ message: String, isRetriable: Bool = false) {
+    error = PosterError(code, message)
+    self.isRetriable = isRetriable
+  }
+
+  /// A response with a status that is none of success.
+  init(status: Int, address: PosterAddress) {
+    self.init(
+      .status(status), "the server answered \(status) for \(address.redacted)",
+      isRetriable: Self.isRetriable(status: status))
+  }
+
+  /// A body that is no picture.
+  init(notAnImage bytes: UnsafeRawBufferPointer, contentType: String?, address: PosterAddress) {
+    let what = Self.describe(bytes, contentType: contentType)
+    self.init(.notAnImage, "\(what) instead of a JPEG, PNG or WebP from \(address.redacted)")
+  }
+
+  /// A body that ended too soon.
+  init(incomplete received: Int, of announced: Int?, address: PosterAddress) {
+    let length = announced.map { "after \(received) of \($0) bytes" } ?? "before the picture's end"
+    self.init(
+      .incompleteBody, "the body ended \(length): \(address.redacted)", isRetriable: true)
+  }
+
+  /// A body over the limit.
+  init(tooLarge limit: Int, address: PosterAddress) {
+    self.init(
+      .bodyTooLarge,
+      "the body is larger than the limit of \(ByteSize(bytes: limit)): \(address.redacted)")
+  }
+
+  /// A host that asks for more patience than a request has.
+  init(host: String, asksToWait seconds: Int, timeoutSeconds: Double) {
+    self.init(
+      .status(429),
+      "\(host) asks to wait \(seconds) s, longer than the \(Self.format(timeoutSeconds)) that a "
+        + "request may take; try again later")
+  }
+
+  /// Too many requests, and what is the server's own or the network's fault and may pass.
+  static func isRetriable(status: Int) -> Bool {
+    status == 408 || status == 429 || (500...599).contains(status)
+  }
+
+  /// What curl's result says.
+  ///
+  /// - Parameter status: the last status received, 0 if none.
+  init(
+    _ code: CURLcode, of transfer: CurlTransfer, address: PosterAddress,
+    configuration: FetchConfiguration
+  ) {
+    let status = transfer.headers.status
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      self.init(
+        .network, "cannot resolve \(transfer.peer.host); check the name and the network",
+        isRetriable: true)
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      self.init(.network, "cannot resolve the proxy's name", isRetriable: true)
+    case CURLE_COULDNT_CONNECT:
+      let peer = transfer.peer
+      let number = transfer.systemErrorNumber
+      let reason = number == 0 ? transfer.detail : String(cString: strerror(number))
+      self.init(
+        .network, "cannot connect to \(peer.host):\(peer.port): \(reason)", isRetriable: true)
+    case CURLE_OPERATION_TIMEDOUT:
+      self.init(timeoutOf: transfer, address: address, configuration: configuration)
+    case CURLE_PARTIAL_FILE:
+      self.init(
+        incomplete: transfer.receivedCount, of: transfer.headers.contentLength, address: address)
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      self.init(
+        .untrustedCertificate,
+        "the certificate of \(transfer.peer.host) cannot be trusted: \(transfer.detail)")
+    case CURLE_SSL_CACERT_BADFILE:
+      let file = configuration.certificateAuthoritiesFile ?? "the system's"
+      self.init(.invalidConfiguration, "cannot read the certificate authorities file: \(file)")
+    case CURLE_TOO_MANY_REDIRECTS:
+      self.init(
+        .status(status),
+        "redirected more than \(CurlTransfer.maximumRedirects) times: \(address.redacted)")
+    case CURLE_UNSUPPORTED_PROTOCOL where (300...399).contains(status):
+      self.init(
+        .invalidAddress, "redirected to an address that is not http or https: \(address.redacted)")
+    case CURLE_URL_MALFORMAT:
+      self.init(.invalidAddress, "curl cannot use the address: \(address.redacted)")
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+      self.init(.network, "no HTTP answer from \(address.redacted)", isRetriable: true)
+    case CURLE_GOT_NOTHING:
+      self.init(
+        .network, "the server closed the connection without an answer: \(address.redacted)",
+        isRetriable: true)
+    default:
+      self.init(
+        .network, "transfer failed: \(transfer.detail): \(address.redacted)", isRetriable: true)
+    }
+  }
+
+  /// Which of the three time-outs it was: curl has one code for all.
+  private init(
+    timeoutOf transfer: CurlTransfer, address: PosterAddress, configuration: FetchConfiguration
+  ) {
+    let message: String
+    if !transfer.wasConnected {
+      let peer = transfer.peer
+      let limit = min(configuration.connectTimeoutSeconds, configuration.timeoutSeconds)
+      message = "timed out after \(Self.format(limit)) connecting to \(peer.host):\(peer.port)"
+    } else if transfer.elapsedSeconds < configuration.timeoutSeconds {
+      let limit = Self.format(Double(configuration.stallTimeoutSeconds))
+      message = "no data for \(limit) from \(address.redacted)"
+    } else {
+      let limit = Self.format(configuration.timeoutSeconds)
+      message = "timed out after \(limit) waiting for \(address.redacted)"
+    }
+    self.init(.timedOut, message, isRetriable: true)
+  }
+
+  /// `2 s`, `0.25 s`.
+  private static func format(_ seconds: Double) -> String {
+    seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\(seconds) s"
+  }
+
+  /// What `bytes` are, judged by themselves and only then by what the server calls them.
+  private static func describe(_ bytes: UnsafeRawBufferPointer, contentType: String?) -> String {
+    let start = bytes.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
+    let text = String(decoding: start.prefix(64), as: UTF8.self).lowercased()
+    if start.isEmpty { return "an empty body" }
+    if text.hasPrefix("<!doctype html") || text.hasPrefix("<html") { return "an HTML page" }
+    if text.hasPrefix("<svg") { return "an SVG picture" }
+    if text.hasPrefix("<") { return "an HTML or XML page" }
+    if text.hasPrefix("{") || text.hasPrefix("[") { return "JSON" }
+    if text.hasPrefix("gif8") { return "a GIF" }
+    if bytes.starts(with: [0x1F, 0x8B]) { return "gzip-compressed data" }
+    let kind = contentType?.prefix { $0 != ";" && $0 > " " && $0 < "\u{7F}" } ?? ""
+    return kind.isEmpty || kind.utf8.count > 80 ? "unknown data" : "\(kind) data"
+  }
+}
+
+extension PosterAddress {
+  /// The address for a message: the values of query parameters that may be secret are left out.
+  var redacted: String {
+    guard let mark = canonical.firstIndex(of: "?") else { return canonical }
+    let secret = ["key", "token", "secret", "sig", "pass", "auth", "credential", "session"]
+    let parameters = canonical[canonical.index(after: mark)...]
+      .split(separator: "&", omittingEmptySubsequences: false)
+      .map { parameter -> Substring in
+        let name = parameter.prefix { $0 != "=" }
+        let isSecret = secret.contains { name.lowercased().contains($0) }
+        return isSecret ? name + "=…" : parameter
+      }
+    return canonical[...mark] + parameters.joined(separator: "&")
+  }
+}

@@ -1,0 +1,55 @@
+/// What is to be transferred, and how urgently.
+package struct FetchRequest: Sendable {
+  /// What is expected behind the address.
+  package enum Kind: Sendable, Hashable {
+    /// A JPEG, PNG or WebP; everything else is an error.
+    case picture
+    /// A list page, asked for with a credential; every status is an answer.
+    case page(Credential?)
+  }
+
+  /// Where it is, without any credential.
+  package var address: PosterAddress
+  /// The name of `address`.
+  package var key: CacheKey
+  /// How urgently it is wanted.
+  package var priority: Priority
+  /// What is expected.
+  package var kind: Kind
+
+  /// A request for `address`, whose key is computed unless it is known already.
+  package init(
+    _ address: PosterAddress, key: CacheKey? = nil, priority: Priority = .visible,
+    kind: Kind = .picture
+  ) {
+    self.address = address
+    self.key = key ?? CacheKey(address)
+    self.priority = priority
+    self.kind = kind
+  }
+
+  /// The same request for a picture as the pipeline knows it.
+  package init(_ request: PosterRequest) {
+    self.init(request.address, key: request.key, priority: request.priority)
+  }
+}
+
+/// What came of a ``FetchRequest``.
+package struct FetchResponse: Sendable {
+  /// The status of the last response, after redirects; of a picture always 2xx.
+  package var status: Int { headers.status }
+  /// The headers of the last response.
+  package var headers: ResponseHeaders
+  /// Its body.
+  package var body: PosterBody
+  /// What kind of picture the body is; `nil` for a page.
+  package var type: ImageType?
+}
+
+/// One interest in a transfer. It completes exactly once.
+package struct Ticket: Sendable, Hashable, Comparable {
+  /// Counts up in the order of submission.
+  let number: UInt64
+
+  package static func < (left: Ticket, right: Ticket) -> Bool { left.number < right.number }
+}

@@ -1,0 +1,140 @@
+import CCurl
+import CLinux
+import Glibc
+
+/// Gets pictures and list pages over HTTP.
+///
+/// One thread owns curl: a multi handle driven by `curl_multi_socket_action`, epoll and an eventfd
+/// for submissions. What runs when is decided by ``TransferQueue``, which knows nothing of curl;
+/// requests for one address share one transfer. A picture is delivered only if its status is one of
+/// success, its body complete and its first bytes those of a JPEG, PNG or WebP. Network errors,
+/// time-outs, bodies cut short and the statuses 408, 429 and 5xx are tried again as often as
+/// configured.
+///
+/// Safe to use from any thread. Completions are called on the fetch thread; each is called exactly
+/// once, whatever happens. A fetcher that is let go of shuts down.
+package final class Fetcher: Sendable {
+  private let inbox: FetchInbox
+  private let counters = FetchCounters()
+  private let thread: WorkerThread
+  private let phase = Monitor(Phase.running)
+
+  private enum Phase {
+    case running, ending, ended
+  }
+
+  /// Starts the fetch thread.
+  ///
+  /// - Parameter clock: for `Retry-After` dates only.
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if a value is out of its range or
+  ///   descriptors are exhausted.
+  package init(
+    _ configuration: FetchConfiguration = FetchConfiguration(), clock: PosterClock = .system
+  ) throws(PosterError) {
+    try configuration.validate()
+    Self.initializeLibrary
+    let epoll: FileDescriptor
+    let inbox: FetchInbox
+    do throws(SystemError) {
+      epoll = try Self.open("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
+      let flags = CInt(EFD_CLOEXEC | EFD_NONBLOCK)
+      let wakeup = try Self.open("eventfd", eventfd(0, flags))
+      var event = epoll_event(
+        events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data(fd: wakeup.number))
+      guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, wakeup.number, &event) == 0 else {
+        throw SystemError(call: "epoll_ctl")
+      }
+      inbox = FetchInbox(wakeup: wakeup)
+    } catch {
+      throw PosterError(
+        .invalidConfiguration, "cannot start fetching; raise the limit of open files",
+        underlying: error)
+    }
+    self.inbox = inbox
+    thread = WorkerThread(name: "poster-fetch") { [counters] in
+      FetchDriver(configuration, clock: clock, inbox: inbox, counters: counters, epoll: epoll).run()
+    }
+  }
+
+  deinit {
+    if thread.isCurrent {
+      // The last reference went in a completion: the thread ends on its own after it.
+      inbox.close()
+      pthread_detach(pthread_self())
+    } else {
+      shutdown()
+    }
+  }
+
+  // MARK: - Fetching
+
+  /// Fetches what `request` names and calls `completion` with what came of it.
+  ///
+  /// - Returns: what to ``drop(_:)`` when the answer is not wanted any more.
+  @discardableResult
+  package func fetch(
+    _ request: FetchRequest, completion: @escaping FetchCompletion
+  ) -> Ticket {
+    inbox.submit(request, completion)
+  }
+
+  /// Fetches what `request` names. Cancelling the task drops the request.
+  package func response(to request: FetchRequest) async throws(PosterError) -> FetchResponse {
+    let ticket = Lock<Ticket?>(nil)
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let made = fetch(request) { continuation.resume(returning: $0) }
+        ticket.withLock { $0 = made }
+        // The handler may have run before there was a ticket.
+        if Task.isCancelled { drop(made) }
+      }
+    } onCancel: {
+      if let made = ticket.withLock({ $0 }) { drop(made) }
+    }
+    return try result.get()
+  }
+
+  /// Ends the interest that `ticket` stands for, which completes as cancelled unless it has
+  /// completed already. A transfer that nobody else wants is not started, or stopped.
+  package func drop(_ ticket: Ticket) {
+    inbox.drop(ticket)
+  }
+
+  /// Counts since this fetcher was made; a moment old at most.
+  package var statistics: FetchStatistics {
+    FetchStatistics(
+      transfersStarted: counters.transfersStarted.load(ordering: .relaxed),
+      connectionsOpened: counters.connectionsOpened.load(ordering: .relaxed),
+      retries: counters.retries.load(ordering: .relaxed))
+  }
+
+  /// Stops every transfer, completes every request as cancelled, closes every connection and waits
+  /// for the fetch thread. Calling it again does nothing but wait. Never call it in a completion.
+  package func shutdown() {
+    precondition(!thread.isCurrent, "a fetcher cannot be shut down in one of its completions")
+    let isFirst = phase.withLock { phase in
+      defer { if phase == .running { phase = .ending } }
+      return phase == .running
+    }
+    if isFirst {
+      inbox.close()
+      thread.join()
+      phase.withLock { $0 = .ended }
+      phase.signal()
+    } else {
+      phase.wait(untilNanoseconds: { _ in nil }, for: { $0 == .ended ? () : nil })
+    }
+  }
+
+  // MARK: - Starting
+
+  private static let initializeLibrary: Void = {
+    let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    precondition(code == CURLE_OK, "curl_global_init failed with \(code.rawValue)")
+  }()
+
+  private static func open(_ call: String, _ number: CInt) throws(SystemError) -> FileDescriptor {
+    guard number >= 0 else { throw SystemError(call: call) }
+    return FileDescriptor(owning: number)
+  }
+}

@@ -1,0 +1,177 @@
+import CCurl
+import FoundationEssentials
+
+/// The status line and the few headers of one HTTP response that anybody here looks at.
+///
+/// Filled line by line while a transfer runs: values are kept as bytes in one buffer and become
+/// strings only where somebody asks.
+package struct ResponseHeaders: Sendable {
+  /// A header that is kept.
+  enum Field: Int, CaseIterable {
+    case contentType, contentLength, transferEncoding, etag, lastModified, cacheControl, expires
+    case date, age, retryAfter
+
+    /// The name in lower case.
+    var name: StaticString {
+      switch self {
+      case .contentType: "content-type"
+      case .contentLength: "content-length"
+      case .transferEncoding: "transfer-encoding"
+      case .etag: "etag"
+      case .lastModified: "last-modified"
+      case .cacheControl: "cache-control"
+      case .expires: "expires"
+      case .date: "date"
+      case .age: "age"
+      case .retryAfter: "retry-after"
+      }
+    }
+  }
+
+  /// The status code, 0 before the first line.
+  package private(set) var status = 0
+  private var bytes: ContiguousArray<UInt8> = []
+  private var ranges: InlineArray<10, Range<Int>> = .init(repeating: 0..<0)
+  private var presence: UInt16 = 0
+
+  /// Longest sum of kept values, in bytes; what exceeds it is ignored.
+  private static let capacity = 16 * 1024
+
+  /// Nothing received yet.
+  package init() {}
+
+  /// The `Content-Type`.
+  package var contentType: String? { string(.contentType) }
+  /// The `ETag`, with quotes and weakness mark.
+  package var etag: String? { string(.etag) }
+  /// The `Last-Modified` as sent.
+  package var lastModified: String? { string(.lastModified) }
+  /// All `Cache-Control` headers, joined by commas.
+  package var cacheControl: String? { string(.cacheControl) }
+  /// The announced length of the body in bytes; `nil` if there is none or if it does not count
+  /// because of a transfer coding (RFC 9112, section 6.3).
+  package var contentLength: Int? {
+    has(.transferEncoding) ? nil : string(.contentLength).flatMap { Self.seconds($0) }
+  }
+  /// The `Age` in seconds.
+  package var age: Int? { string(.age).flatMap { Self.seconds($0) } }
+  /// The `Date`.
+  package var date: Date? { string(.date).flatMap { Date(http: $0) } }
+  /// The `Expires` date; one that cannot be read has passed long ago (RFC 9111, section 5.3).
+  package var expires: Date? {
+    string(.expires).map { Date(http: $0) ?? Date(timeIntervalSince1970: 0) }
+  }
+
+  /// How many seconds after `now` the server wants to be asked again (RFC 9110, section 10.2.3);
+  /// never negative.
+  package func retryAfterSeconds(now: Date) -> Double? {
+    guard let value = string(.retryAfter) else { return nil }
+    if let seconds = Self.seconds(value) { return Double(seconds) }
+    // The server's own clock, where it tells the time, is the one its date was made with.
+    return Date(http: value).map { max($0.timeIntervalSince(date ?? now), 0) }
+  }
+
+  // MARK: - Filling
+
+  /// Forgets everything, keeping the buffer if nobody shares it.
+  mutating func removeAll() {
+    status = 0
+    presence = 0
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes one line as the server sent it; a status line begins a new response.
+  mutating func append(line: UnsafeRawBufferPointer) {
+    if line.count >= 12, line[0] == UInt8(ascii: "H"), line[4] == UInt8(ascii: "/") {
+      removeAll()
+      status = Self.status(in: line)
+      return
+    }
+    guard let field = Self.field(of: line) else { return }
+    var start = field.name.utf8CodeUnitCount + 1
+    var end = line.count
+    while start < end, line[start] <= 0x20 { start += 1 }
+    while end > start, line[end - 1] <= 0x20 { end -= 1 }
+    guard bytes.count + end - start <= Self.capacity else { return }
+    if bytes.capacity == 0 { bytes.reserveCapacity(256) }
+    let position = bytes.count
+    if has(field), field == .cacheControl {
+      bytes.append(contentsOf: bytes[ranges[field.rawValue]])
+      bytes.append(UInt8(ascii: ","))
+    }
+    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[start..<end]))
+    ranges[field.rawValue] = position..<bytes.count
+    presence |= 1 << field.rawValue
+  }
+
+  /// The three digits after the version, as in `HTTP/1.1 200 OK` and `HTTP/2 200`.
+  private static func status(in line: UnsafeRawBufferPointer) -> Int {
+    guard let space = line.firstIndex(of: UInt8(ascii: " ")), space + 3 < line.count else {
+      return 0
+    }
+    return line[space + 1...space + 3].reduce(0) { status, digit in
+      (0x30...0x39).contains(digit) ? status * 10 + Int(digit - 0x30) : status
+    }
+  }
+
+  /// Which of the kept headers `line` is. Most lines fail at their length or first letter.
+  private static func field(of line: UnsafeRawBufferPointer) -> Field? {
+    guard let first = line.first else { return nil }
+    let candidates: [Field]
+    switch first | 0x20 {
+    case UInt8(ascii: "c"): candidates = Self.startingWithC
+    case UInt8(ascii: "t"): candidates = Self.startingWithT
+    case UInt8(ascii: "e"): candidates = Self.startingWithE
+    case UInt8(ascii: "l"): candidates = Self.startingWithL
+    case UInt8(ascii: "d"): candidates = Self.startingWithD
+    case UInt8(ascii: "a"): candidates = Self.startingWithA
+    case UInt8(ascii: "r"): candidates = Self.startingWithR
+    default: return nil
+    }
+    return candidates.first { field in
+      let length = field.name.utf8CodeUnitCount
+      guard line.count > length, line[length] == UInt8(ascii: ":") else { return false }
+      let name = field.name.utf8Start
+      return (0..<length).allSatisfy { index in
+        let byte = line[index]
+        let isUpper = (0x41...0x5A).contains(byte)
+        return (isUpper ? byte | 0x20 : byte) == name[index]
+      }
+    }
+  }
+
+  private static let startingWithC: [Field] = [.contentType, .contentLength, .cacheControl]
+  private static let startingWithT: [Field] = [.transferEncoding]
+  private static let startingWithE: [Field] = [.etag, .expires]
+  private static let startingWithL: [Field] = [.lastModified]
+  private static let startingWithD: [Field] = [.date]
+  private static let startingWithA: [Field] = [.age]
+  private static let startingWithR: [Field] = [.retryAfter]
+
+  // MARK: - Reading
+
+  private func has(_ field: Field) -> Bool { presence & 1 << field.rawValue != 0 }
+
+  private func string(_ field: Field) -> String? {
+    guard has(field) else { return nil }
+    return String(decoding: bytes[ranges[field.rawValue]], as: UTF8.self)
+  }
+
+  /// A number of seconds or bytes: digits only. One too large to count is the largest there is
+  /// (RFC 9111, section 1.2.2).
+  static func seconds(_ text: some StringProtocol) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text) ?? .max
+  }
+}
+
+extension Date {
+  /// A date in any of the three formats of RFC 9110, section 5.6.7, or `nil`.
+  init?(http text: String) {
+    // All three begin with the day's name; curl's parser alone would take a bare number for a date.
+    guard let first = text.utf8.first, (0x41...0x5A).contains(first & ~0x20) else { return nil }
+    let seconds = curl_getdate(text, nil)
+    guard seconds != -1 else { return nil }
+    self.init(timeIntervalSince1970: Double(seconds))
+  }
+}

@@ -1,0 +1,404 @@
+/// Decides which transfer runs when: the fetch engine without sockets, clock or locks.
+///
+/// Each method is an event and returns what must be done because of it. A *ticket* is one interest
+/// in one address; all tickets for an address share one *transfer*. A transfer waits in its host's
+/// queue (or out a back-off), runs, and ends by completing every ticket it has left. What may run
+/// is limited per host by connections, request rate and `Retry-After`, and in all by
+/// `maximumTransfers`. Order: the highest priority first, within a priority the oldest ticket; a
+/// transfer ranks as the best of its tickets, always as of now.
+///
+/// Queues are heaps whose entries go stale when a transfer leaves or changes rank. Stale entries
+/// are dropped when they surface and swept when they outnumber the live ones, so every event takes
+/// (amortised) logarithmic time.
+struct TransferQueue {
+  /// Names a transfer from its start until the action that ends it; used again afterwards.
+  typealias TransferID = Int
+
+  /// What is to be done.
+  enum Action: Equatable {
+    /// Make the request that ``TransferQueue/request(of:)`` names.
+    case start(TransferID)
+    /// Stop the running transfer; nobody wants to hear of it again.
+    case abort(TransferID)
+    /// Tell these tickets how it ended, and that is the last they hear.
+    case complete([Ticket], Ending)
+  }
+
+  /// How a ticket ended.
+  enum Ending: Equatable {
+    /// With the outcome that has just been reported.
+    case finished
+    /// It was dropped, or the queue was shut down.
+    case cancelled
+    /// The host asked for more patience than a request has; so many seconds are left.
+    case held(host: String, seconds: Int)
+  }
+
+  /// How a running transfer ended.
+  enum Outcome: Equatable {
+    /// It succeeded, or failed so that trying again would not help.
+    case final
+    /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so.
+    case retriable(retryAfter: Double?)
+  }
+
+  private let configuration: FetchConfiguration
+  private let maximumTransfers: Int
+  private let longestHold: UInt64
+
+  private var transfers: ContiguousArray<Transfer> = []
+  private var freeTransfers: ContiguousArray<TransferID> = []
+  private var transferIDs: [TransferKey: TransferID] = [:]
+  private var tickets: [Ticket: TicketPlace] = [:]
+  private var hosts = HostTable()
+  /// Hosts that may start a transfer now, by the rank of the one that they would start.
+  private var readyHosts = Heap<Entry>()
+  private var wakes = Heap<Wake>()
+  private var delayedCount = 0
+  private var lastSerial: UInt64 = 0
+  private var isShutDown = false
+
+  /// Transfers that run now.
+  private(set) var runningCount = 0
+  /// Transfers started again after a failure.
+  private(set) var retryCount = 0
+
+  /// The longest time for which a host is left alone because of its `Retry-After`; afterwards it is
+  /// asked again, if anybody still wants something of it.
+  static let longestBlock = 3600 * nanosecondsPerSecond
+
+  /// - Parameters:
+  ///   - configuration: limits and tries. A host that asks to wait longer than `timeoutSeconds`
+  ///     fails its requests instead.
+  ///   - maximumTransfers: transfers at once to all hosts together; bounds open descriptors.
+  init(_ configuration: FetchConfiguration, maximumTransfers: Int = 256) {
+    self.configuration = configuration
+    self.maximumTransfers = maximumTransfers
+    longestHold = UInt64(configuration.timeoutSeconds * Double(nanosecondsPerSecond))
+  }
+
+  /// The request of a transfer that was started.
+  func request(of id: TransferID) -> FetchRequest { transfers[id].request }
+
+  /// When ``timeDidPass(now:)`` is due, or `nil` if nothing waits for time.
+  var nextWake: UInt64? { wakes.first?.time }
+
+  // MARK: - Events
+
+  /// Somebody wants `request`. Tickets must arrive in ascending order.
+  mutating func requestWasMade(_ request: FetchRequest, ticket: Ticket, now: UInt64) -> [Action] {
+    if isShutDown { return [.complete([ticket], .cancelled)] }
+    let key = TransferKey(request)
+    if let id = transferIDs[key] {
+      add(ticket, priority: request.priority, to: id)
+      guard transfers[id].queueEntry != nil else { return [] }
+      return enqueueIfRankChanged(id, now: now)
+    }
+    let host = hosts.index(of: HostKey(request.address), now: now) { key in
+      HostLimits(host: key.name, configuration: configuration)
+    }
+    if let block = block(of: host, now: now) { return [.complete([ticket], block)] }
+    let id = makeTransfer(request, host: host)
+    transferIDs[key] = id
+    add(ticket, priority: request.priority, to: id)
+    enqueue(id, now: now)
+    return startReady(now: now)
+  }
+
+  /// Whoever held `ticket` lost interest. Unknown and completed tickets are ignored.
+  mutating func ticketWasDropped(_ ticket: Ticket, now: UInt64) -> [Action] {
+    guard let place = tickets.removeValue(forKey: ticket) else { return [] }
+    let completion = Action.complete([ticket], .cancelled)
+    let id = place.transfer
+    transfers[id].tickets[place.priority.rawValue].count -= 1
+    if transfers[id].tickets.liveCount > 0 {
+      sweepTickets(of: id, priority: place.priority)
+      guard transfers[id].queueEntry != nil else { return [completion] }
+      return enqueueIfRankChanged(id, now: now) + [completion]
+    }
+    let host = transfers[id].host
+    let wasRunning = transfers[id].isRunning
+    if wasRunning { stopRunning(id) }
+    release(id)
+    guard wasRunning else { return [completion] }
+    offer(host, now: now)
+    return [.abort(id)] + startReady(now: now) + [completion]
+  }
+
+  /// A running transfer ended.
+  ///
+  /// - Parameter jitter: random, from 0 up to and without 1.
+  mutating func transferDidFinish(
+    _ id: TransferID, _ outcome: Outcome, now: UInt64, jitter: Double
+  ) -> [Action] {
+    precondition(transfers[id].isRunning, "transfer \(id) finished without running")
+    stopRunning(id)
+    let host = transfers[id].host
+    var completions: [Action] = []
+    switch outcome {
+    case .retriable(let retryAfter):
+      if let retryAfter { hold(host, seconds: retryAfter, now: now) }
+      if let block = block(of: host, now: now) {
+        completions = endEverything(waitingFor: host, block)
+        completions.append(complete(id, retryAfter == nil ? .finished : block))
+      } else if transfers[id].tries >= configuration.tries {
+        completions.append(complete(id, .finished))
+      } else if retryAfter != nil {
+        enqueue(id, now: now)
+      } else {
+        delay(id, jitter: jitter, now: now)
+      }
+    case .final:
+      completions.append(complete(id, .finished))
+    }
+    offer(host, now: now)
+    return startReady(now: now) + completions
+  }
+
+  /// Time went by: ``nextWake`` has come, or was about to.
+  mutating func timeDidPass(now: UInt64) -> [Action] {
+    while let wake = wakes.first, wake.time <= now {
+      wakes.removeFirst()
+      switch wake.target {
+      case .transfer(let id) where transfers[id].delayEntry == wake.serial:
+        transfers[id].delayEntry = nil
+        delayedCount -= 1
+        enqueue(id, now: now)
+      case .host(let host) where hosts[host].wakeEntry == wake.serial:
+        hosts[host].wakeEntry = nil
+        offer(host, now: now)
+      default: break
+      }
+    }
+    return startReady(now: now)
+  }
+
+  /// The engine ends: every ticket completes as cancelled, now and from now on.
+  mutating func didShutDown() -> [Action] {
+    isShutDown = true
+    var actions: [Action] = []
+    for id in transferIDs.values.sorted() {
+      if transfers[id].isRunning {
+        stopRunning(id)
+        actions.append(.abort(id))
+      }
+      actions.append(complete(id, .cancelled))
+    }
+    return actions
+  }
+
+  // MARK: - Tickets
+
+  private mutating func add(_ ticket: Ticket, priority: Priority, to id: TransferID) {
+    let previous = tickets.updateValue(
+      TicketPlace(transfer: id, priority: priority), forKey: ticket)
+    precondition(previous == nil, "ticket \(ticket.number) used twice")
+    transfers[id].tickets[priority.rawValue].append(ticket)
+  }
+
+  /// The best of a transfer's tickets.
+  private mutating func rank(of id: TransferID) -> Rank {
+    for priority in Priority.allCases.reversed() {
+      let first = transfers[id].tickets[priority.rawValue].first(in: tickets)
+      if let first { return Rank(priority: priority, ticket: first) }
+    }
+    preconditionFailure("transfer \(id) without tickets")
+  }
+
+  private mutating func sweepTickets(of id: TransferID, priority: Priority) {
+    guard transfers[id].tickets[priority.rawValue].isMostlyStale else { return }
+    transfers[id].tickets[priority.rawValue].removeStale(exceptIn: tickets)
+  }
+
+  /// Ends a transfer that does not run and says so to all its tickets.
+  private mutating func complete(_ id: TransferID, _ ending: Ending) -> Action {
+    var left: [Ticket] = []
+    for priority in Priority.allCases.reversed() {
+      for ticket in transfers[id].tickets[priority.rawValue].all
+      where tickets.removeValue(forKey: ticket) != nil {
+        left.append(ticket)
+      }
+    }
+    release(id)
+    return .complete(left, ending)
+  }
+
+  // MARK: - Transfers
+
+  private mutating func makeTransfer(_ request: FetchRequest, host: Int) -> TransferID {
+    hosts[host].transferCount += 1
+    let transfer = Transfer(request: request, host: host)
+    guard let id = freeTransfers.popLast() else {
+      transfers.append(transfer)
+      return transfers.count - 1
+    }
+    transfers[id] = transfer
+    return id
+  }
+
+  /// Forgets a transfer that has no tickets left and does not run.
+  private mutating func release(_ id: TransferID) {
+    leaveQueue(id)
+    if transfers[id].delayEntry != nil { delayedCount -= 1 }
+    transfers[id].delayEntry = nil
+    transferIDs[TransferKey(transfers[id].request)] = nil
+    hosts[transfers[id].host].transferCount -= 1
+    freeTransfers.append(id)
+  }
+
+  private mutating func enqueue(_ id: TransferID, now: UInt64) {
+    leaveQueue(id)
+    let host = transfers[id].host
+    let entry = Entry(rank: rank(of: id), serial: nextSerial(), index: id)
+    transfers[id].queueEntry = entry
+    hosts[host].queuedCount += 1
+    hosts[host].queue.insert(entry)
+    if hosts[host].queue.count > 2 * hosts[host].queuedCount + 64 {
+      let transfers = transfers
+      hosts[host].queue.removeAll { transfers[$0.index].queueEntry != $0 }
+    }
+    offer(host, now: now)
+  }
+
+  private mutating func enqueueIfRankChanged(_ id: TransferID, now: UInt64) -> [Action] {
+    guard rank(of: id) != transfers[id].queueEntry?.rank else { return [] }
+    enqueue(id, now: now)
+    return startReady(now: now)
+  }
+
+  private mutating func leaveQueue(_ id: TransferID) {
+    guard transfers[id].queueEntry != nil else { return }
+    transfers[id].queueEntry = nil
+    hosts[transfers[id].host].queuedCount -= 1
+  }
+
+  /// Lets a transfer wait before its next try: 0.25 s doubled with each try, at most 8 s, of which
+  /// the upper half is random so that many clients do not come back together.
+  private mutating func delay(_ id: TransferID, jitter: Double, now: UInt64) {
+    let full = min(0.25 * Double(1 << min(transfers[id].tries - 1, 5)), 8)
+    let nanoseconds = UInt64(full * (0.5 + jitter / 2) * Double(nanosecondsPerSecond))
+    transfers[id].delayEntry = wake(.transfer(id), at: now + nanoseconds)
+    delayedCount += 1
+  }
+
+  private mutating func stopRunning(_ id: TransferID) {
+    transfers[id].isRunning = false
+    hosts[transfers[id].host].runningCount -= 1
+    runningCount -= 1
+  }
+
+  // MARK: - Hosts
+
+  /// Lets no request of `host` start for a while.
+  private mutating func hold(_ host: Int, seconds: Double, now: UInt64) {
+    let longest = max(Double(Self.longestBlock), Double(longestHold))
+    let nanoseconds = UInt64(min(max(seconds, 0) * Double(nanosecondsPerSecond), longest))
+    // What exceeds a request's patience must still do so after capping.
+    let exceeds = seconds * Double(nanosecondsPerSecond) > Double(longestHold)
+    hosts[host].heldUntil = max(
+      hosts[host].heldUntil, now + (exceeds ? max(nanoseconds, longestHold + 1) : nanoseconds))
+  }
+
+  /// How requests to `host` end if it is held for longer than a request's patience.
+  private func block(of host: Int, now: UInt64) -> Ending? {
+    let heldUntil = hosts[host].heldUntil
+    guard heldUntil > now, heldUntil - now > longestHold else { return nil }
+    let seconds = (heldUntil - now + nanosecondsPerSecond - 1) / nanosecondsPerSecond
+    return .held(host: hosts[host].key.name, seconds: Int(seconds))
+  }
+
+  private mutating func endEverything(waitingFor host: Int, _ ending: Ending) -> [Action] {
+    transferIDs.values.filter { id in
+      transfers[id].host == host
+        && (transfers[id].queueEntry != nil || transfers[id].delayEntry != nil)
+    }.sorted().map { complete($0, ending) }
+  }
+
+  /// Puts `host` among those that may start a transfer, or sets its alarm, or does nothing if it
+  /// has nothing to start or no connection left.
+  private mutating func offer(_ host: Int, now: UInt64) {
+    dropStaleHead(of: host)
+    guard let best = hosts[host].queue.first, hosts[host].hasConnection else {
+      hosts[host].offered = nil
+      return
+    }
+    let opening = hosts[host].opening
+    guard opening <= now else {
+      hosts[host].offered = nil
+      if hosts[host].wakeTime != opening || hosts[host].wakeEntry == nil {
+        hosts[host].wakeTime = opening
+        hosts[host].wakeEntry = wake(.host(host), at: opening)
+      }
+      return
+    }
+    if let offered = hosts[host].offered, offered.rank == best.rank { return }
+    let entry = Entry(rank: best.rank, serial: nextSerial(), index: host)
+    hosts[host].offered = entry
+    readyHosts.insert(entry)
+    if readyHosts.count > 2 * hosts.count + 64 {
+      let hosts = hosts
+      readyHosts.removeAll { hosts[$0.index].offered != $0 }
+    }
+  }
+
+  private mutating func startReady(now: UInt64) -> [Action] {
+    var actions: [Action] = []
+    while runningCount < maximumTransfers, let ready = readyHosts.first {
+      readyHosts.removeFirst()
+      let host = ready.index
+      guard hosts[host].offered == ready else { continue }
+      hosts[host].offered = nil
+      dropStaleHead(of: host)
+      if let best = hosts[host].queue.first, best.rank == ready.rank, hosts[host].hasConnection,
+        hosts[host].opening <= now
+      {
+        hosts[host].queue.removeFirst()
+        leaveQueue(best.index)
+        start(best.index, now: now)
+        actions.append(.start(best.index))
+      }
+      offer(host, now: now)
+    }
+    return actions
+  }
+
+  private mutating func start(_ id: TransferID, now: UInt64) {
+    transfers[id].isRunning = true
+    if transfers[id].tries > 0 { retryCount += 1 }
+    transfers[id].tries += 1
+    runningCount += 1
+    hosts[transfers[id].host].runningCount += 1
+    hosts[transfers[id].host].limiter?.requestDidStart(now: now)
+  }
+
+  private mutating func dropStaleHead(of host: Int) {
+    while let head = hosts[host].queue.first, transfers[head.index].queueEntry != head {
+      hosts[host].queue.removeFirst()
+    }
+  }
+
+  // MARK: - Alarms
+
+  private mutating func wake(_ target: Wake.Target, at time: UInt64) -> UInt64 {
+    let serial = nextSerial()
+    wakes.insert(Wake(time: time, serial: serial, target: target))
+    if wakes.count > 2 * (delayedCount + hosts.count) + 64 {
+      let (transfers, hosts) = (transfers, hosts)
+      wakes.removeAll { wake in
+        switch wake.target {
+        case .transfer(let id): transfers[id].delayEntry != wake.serial && wake.serial != serial
+        case .host(let host): hosts[host].wakeEntry != wake.serial && wake.serial != serial
+        }
+      }
+    }
+    return serial
+  }
+
+  private mutating func nextSerial() -> UInt64 {
+    lastSerial += 1
+    return lastSerial
+  }
+}
+
+/// Nanoseconds in a second.
+let nanosecondsPerSecond: UInt64 = 1_000_000_000
