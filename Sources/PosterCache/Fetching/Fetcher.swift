@@ -80,10 +80,18 @@ package final class Fetcher: Sendable {
 
   /// Fetches what `request` names. Cancelling the task drops the request.
   package func response(to request: FetchRequest) async throws(PosterError) -> FetchResponse {
+    try await value(of: request) { $0 }
+  }
+
+  /// Fetches what `request` names, and makes something of the response on the fetch thread, before
+  /// anything else is received. Cancelling the task drops the request.
+  package func value<Value: Sendable>(
+    of request: FetchRequest, _ make: @escaping @Sendable (FetchResponse) -> Value
+  ) async throws(PosterError) -> Value {
     let ticket = Lock<Ticket?>(nil)
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let made = fetch(request) { continuation.resume(returning: $0) }
+        let made = fetch(request) { continuation.resume(returning: $0.map(make)) }
         ticket.withLock { $0 = made }
         // The handler may have run before there was a ticket.
         if Task.isCancelled { drop(made) }
