@@ -3,12 +3,12 @@ import Glibc
 /// A value that only one thread at a time can touch, and on whose changes threads can wait.
 ///
 /// A pthread mutex and condition variable on the monotonic clock. Use `Lock` where nobody waits.
-final class Monitor<Value> {
+package final class Monitor<Value> {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var value: Value
 
-  init(_ initial: sending Value) {
+  package init(_ initial: sending Value) {
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     value = initial
@@ -28,7 +28,7 @@ final class Monitor<Value> {
   }
 
   /// Runs `body` with the value.
-  func withLock<Result, Failure: Error>(
+  package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     pthread_mutex_lock(mutex)
@@ -37,7 +37,7 @@ final class Monitor<Value> {
   }
 
   /// Wakes every thread that waits in ``wait(untilNanoseconds:for:)``.
-  func signal() {
+  package func signal() {
     pthread_cond_broadcast(condition)
   }
 
@@ -45,7 +45,7 @@ final class Monitor<Value> {
   ///
   /// - Parameter deadline: asked for before each wait, with the lock held: the monotonic time in
   ///   nanoseconds at which to call `body` again without a signal, or `nil` for never.
-  func wait<Result>(
+  package func wait<Result>(
     untilNanoseconds deadline: (Value) -> UInt64?, for body: (inout Value) -> Result?
   ) -> Result {
     pthread_mutex_lock(mutex)

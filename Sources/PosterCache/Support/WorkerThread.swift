@@ -3,13 +3,13 @@ import Glibc
 
 /// A thread of our own, for work that owns something for its whole life (curl's handles, the index
 /// writer) or that blocks, which Swift's cooperative threads must not.
-final class WorkerThread: Sendable {
+package final class WorkerThread: Sendable {
   private let thread: pthread_t
 
   /// Starts a thread that runs `body` once.
   ///
   /// - Parameter name: what debuggers and `top -H` show; at most 15 bytes.
-  init(name: String, _ body: @escaping @Sendable () -> Void) {
+  package init(name: String, _ body: @escaping @Sendable () -> Void) {
     precondition(name.utf8.count <= 15, "thread name too long: \(name)")
     let start = Unmanaged.passRetained(Start(name: name, body: body))
     var thread = pthread_t()
@@ -27,13 +27,13 @@ final class WorkerThread: Sendable {
   }
 
   /// Waits until the thread has ended. Call it exactly once, never from the thread itself.
-  func join() {
+  package func join() {
     let status = pthread_join(thread, nil)
     precondition(status == 0, "pthread_join failed with \(status)")
   }
 
   /// Whether the caller runs on this thread.
-  var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+  package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
   private final class Start: Sendable {
     let name: String
