@@ -16,7 +16,7 @@ public struct PosterClock: Sendable {
 }
 
 /// The monotonic clock in nanoseconds: for time-outs, back-off and rates.
-func monotonicNanoseconds() -> UInt64 {
+package func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

@@ -12,12 +12,12 @@
 /// ThreadSanitizer does not see `Synchronization.Mutex` on Linux and reports races that are none.
 /// Builds with `-D POSTERCACHE_THREAD_SANITIZER` therefore use a pthread mutex, which it does see;
 /// all others use the mutex, which is a futex and half as dear.
-struct Lock<Value>: ~Copyable {
+package struct Lock<Value>: ~Copyable {
   #if POSTERCACHE_THREAD_SANITIZER
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    init(_ initial: sending Value) {
+    package init(_ initial: sending Value) {
       mutex = .allocate(capacity: 1)
       value = .allocate(capacity: 1)
       value.initialize(to: initial)
@@ -32,7 +32,7 @@ struct Lock<Value>: ~Copyable {
       value.deallocate()
     }
 
-    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       pthread_mutex_lock(mutex)
@@ -42,11 +42,11 @@ struct Lock<Value>: ~Copyable {
   #else
     private let mutex: Mutex<Value>
 
-    init(_ initial: consuming sending Value) {
+    package init(_ initial: consuming sending Value) {
       mutex = Mutex(initial)
     }
 
-    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)

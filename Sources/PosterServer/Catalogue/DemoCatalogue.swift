@@ -1,0 +1,160 @@
+/// The lists of the demo origin: the same invented films, series and people every time.
+///
+/// Each list has 60 pages of 20 results with the oddities of the real ones. Among its first 200
+/// positions are 190 distinct pictures:
+/// - three null, one empty, two missing paths and one that is the word "null";
+/// - three items that repeat their predecessor across a page border, as happens when a list shifts
+///   between two requests;
+/// - in `all`, three people, whose pictures are counted among the 190;
+/// - paths without their leading slash or with two, which are good pictures.
+enum DemoCatalogue {
+  /// What a list holds.
+  enum Media: String {
+    case all, movie, tv, person
+  }
+
+  /// How long ago a trend may have been.
+  enum Window: String {
+    case day, week
+  }
+
+  /// The pages that have results.
+  static let pageCount = 60
+  /// The results on a page.
+  static let pageSize = 20
+
+  /// A page of TMDB's shape; those beyond ``pageCount`` are empty.
+  ///
+  /// - Parameters:
+  ///   - page: from 1.
+  ///   - language: as in TMDB's parameter of this name; Korean for `ko`, otherwise English.
+  static func page(_ page: Int, of media: Media, window: Window, language: String?) -> JSONText {
+    let start = (page - 1) * pageSize
+    let results = (start..<start + pageSize).map { position in
+      result(at: position, of: media, window: window, language: language)
+    }
+    return .object([
+      ("page", .integer(page)), ("results", .array(page <= pageCount ? results : [])),
+      ("total_pages", .integer(pageCount)), ("total_results", .integer(pageCount * pageSize)),
+    ])
+  }
+
+  /// TMDB's `/configuration`.
+  ///
+  /// - Parameter images: the base address of the pictures.
+  static func configuration(images: String) -> JSONText {
+    func sizes(_ names: String) -> JSONText {
+      .array(names.split(separator: " ").map { .string(String($0)) })
+    }
+    return .object([
+      (
+        "images",
+        .object([
+          ("base_url", .string(images)), ("secure_base_url", .string(images)),
+          ("backdrop_sizes", sizes("w300 w780 w1280 original")),
+          ("logo_sizes", sizes("w45 w92 w154 w185 w300 w500 original")),
+          ("poster_sizes", sizes("w92 w154 w185 w342 w500 w780 original")),
+          ("profile_sizes", sizes("w45 w185 h632 original")),
+          ("still_sizes", sizes("w92 w185 w300 original")),
+        ])
+      ), ("change_keys", .array(["images", "overview", "title"])),
+    ])
+  }
+
+  /// TMDB's error body.
+  static func error(_ code: Int, _ message: String) -> JSONText {
+    .object([
+      ("status_code", .integer(code)), ("status_message", .string(message)), ("success", false),
+    ])
+  }
+
+  // MARK: Results
+
+  private static func result(
+    at position: Int, of media: Media, window: Window, language: String?
+  ) -> JSONText {
+    // The first item of the pages 3, 6, 9, 13, 16, … is the last one of the page before.
+    let (page, row) = (position / pageSize % 10 + 1, position % pageSize)
+    let place = row == 0 && page % 3 == 0 ? position - 1 : position
+    let number = place + (window == .week ? 2 * pageSize : 0)
+    let kind = media == .all ? kindInMixedList(at: place) : media
+    let path = pathMembers(
+      at: place, name: kind == .person ? "profile_path" : "poster_path",
+      stem: stem(of: kind, number: number))
+    return kind == .person
+      ? person(number, path: path, language: language)
+      : title(number, kind: kind, path: path, language: language)
+  }
+
+  private static func kindInMixedList(at place: Int) -> Media {
+    if place % 66 == 17 { return .person }
+    return place % 5 < 3 ? .movie : .tv
+  }
+
+  /// The picture's member of a result: a good path, an odd one, or none.
+  private static func pathMembers(
+    at place: Int, name: String, stem: String
+  ) -> [(String, JSONText)] {
+    if place % 67 == 5 { return [(name, .null)] }
+    if place % 200 == 31 { return [(name, "")] }
+    if place % 100 == 58 { return [] }
+    if place % 200 == 111 { return [(name, "null")] }
+    let slashes = place % 50 == 23 ? "" : place % 50 == 24 ? "//" : "/"
+    return [(name, .string("\(slashes)\(stem).jpg"))]
+  }
+
+  /// 27 letters and digits like TMDB's names.
+  private static func stem(of kind: Media, number: Int) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    var random = SeededRandom("\(kind.rawValue) \(number)")
+    let letters = String((0..<27).map { _ in random.pick(alphabet) })
+    return kind == .person ? DemoTitles.personPrefix + letters : letters
+  }
+
+  private static func title(
+    _ number: Int, kind: Media, path: [(String, JSONText)], language: String?
+  ) -> JSONText {
+    let stem = stem(of: kind, number: number)
+    let title = DemoTitles.title(for: stem)
+    let isMovie = kind == .movie
+    var random = SeededRandom("facts \(stem)")
+    let date =
+      "\(1960 + random.below(65))-\(twoDigits(1 + random.below(12)))-"
+      + twoDigits(1 + random.below(28))
+    let name = isMovie ? "title" : "name"
+    // A film and a series may share a number, as at TMDB: the pair tells them apart.
+    let identifier = 1_000 + (isMovie ? number : number ^ 1)
+    return .object(
+      [
+        ("adult", false), ("id", .integer(identifier)),
+        (name, .string(title.inLanguage(language))), ("original_language", "en"),
+        ("original_\(name)", .string(title.english)),
+        ("overview", .string(DemoTitles.overview(for: stem).inLanguage(language))),
+      ] + path + [
+        ("media_type", .string(kind.rawValue)),
+        ("genre_ids", .array([.integer([18, 35, 878, 9648][random.below(4)])])),
+        ("popularity", .thousandths(900_000 - number * 613)),
+        (isMovie ? "release_date" : "first_air_date", .string(date)),
+        ("vote_average", .thousandths(4_500 + random.below(5_000))),
+        ("vote_count", .integer(20 + random.below(9_000))),
+      ])
+  }
+
+  private static func person(
+    _ number: Int, path: [(String, JSONText)], language: String?
+  ) -> JSONText {
+    let stem = stem(of: .person, number: number)
+    let name = DemoTitles.person(for: stem)
+    return .object(
+      [
+        ("adult", false), ("id", .integer(1_000 + number)),
+        ("name", .string(name.inLanguage(language))), ("original_name", .string(name.english)),
+        ("media_type", "person"), ("popularity", .thousandths(900_000 - number * 613)),
+        ("gender", 0), ("known_for_department", "Acting"),
+      ] + path + [("known_for", .array([]))])
+  }
+
+  private static func twoDigits(_ number: Int) -> String {
+    number < 10 ? "0\(number)" : String(number)
+  }
+}
