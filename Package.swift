@@ -22,13 +22,15 @@ let package = Package(
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
     system("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    // Comes with libmicrohttpd-dev on Debian and Ubuntu.
+    system("CNettle", pkgConfig: "nettle", apt: "nettle-dev"),
     .target(name: "CLinux"),
     .target(name: "PosterCache", dependencies: ["CCurl", "CLMDB", "CXXHash", "CLinux"]),
     .target(
       name: "PosterServer",
       dependencies: ["PosterCache", "CMicrohttpd", "CTurboJPEG", "CPNG", "CXXHash", "CLinux"]),
     .executableTarget(
-      name: "postercache", dependencies: ["PosterCache", "PosterServer", "CLinux"]),
+      name: "postercache", dependencies: ["PosterCache", "PosterServer", "CLinux", "CNettle"]),
     .executableTarget(
       name: "postercache-bench",
       dependencies: ["PosterCache", "PosterServer", "CCurl", "CLMDB", "CXXHash", "CLinux"],
@@ -39,7 +41,8 @@ let package = Package(
     .testTarget(
       name: "PosterServerTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
     .testTarget(
-      name: "CommandTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
+      name: "CommandTests",
+      dependencies: ["PosterCache", "PosterServer", "postercache", "TestSupport"]),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

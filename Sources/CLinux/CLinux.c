@@ -36,3 +36,14 @@ int postercache_terminal_columns(int fd) {
 int postercache_name_thread(const char *name) {
   return pthread_setname_np(pthread_self(), name);
 }
+
+struct postercache_option postercache_next_option(
+    int count, char *const *arguments, const char *short_options,
+    const struct option *long_options, int restart) {
+  if (restart) optind = 0;
+  opterr = 0;
+  optarg = NULL;
+  optopt = 0;
+  int value = getopt_long(count, arguments, short_options, long_options, NULL);
+  return (struct postercache_option){value, optarg, optind, optopt};
+}

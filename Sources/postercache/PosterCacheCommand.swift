@@ -1,6 +1,81 @@
+import Glibc
+import PosterCache
+import Synchronization
+
+/// The command `postercache`: arguments in, results on standard output, an exit status.
 @main
 enum PosterCacheCommand {
   static func main() {
-    print("postercache 0.1.0")
+    // A reader that goes away shows as EPIPE where we write, also on curl's sockets.
+    signal(SIGPIPE, SIG_IGN)
+    let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
+    let settings: Settings
+    do {
+      let invocation = try FlagParser.parse(Array(CommandLine.arguments.dropFirst()))
+      if invocation.flags.help { printAndExit(Help.text(for: invocation.command)) }
+      if invocation.flags.version { printAndExit(Help.version) }
+      settings = try Settings(invocation, environment: environment)
+    } catch {
+      let console = Console(Settings.Output(), environment: environment)
+      console.failure(error.description)
+      exit(CommandStatus(error).rawValue)
+    }
+    let console = Console(settings.output, environment: environment)
+    run(Session(settings: settings, console: console))
+  }
+
+  /// Help and version, without starting anything.
+  private static func printAndExit(_ text: String) -> Never {
+    let console = Console(Settings.Output(), environment: { _ in nil })
+    do {
+      try console.result(text)
+    } catch {
+      exit(console.report(error).rawValue)
+    }
+    exit(CommandStatus.success.rawValue)
+  }
+
+  // MARK: - Signals
+
+  /// The signal that interrupted the command, 0 if none did.
+  private static let receivedSignal = Atomic<CInt>(0)
+
+  /// Runs `session` beside this thread, which waits for signals.
+  ///
+  /// The first SIGINT or SIGTERM cancels the command, which then ends by itself with everything
+  /// fetched kept; the second ends the process at once. Commands that have nothing to keep end at
+  /// the first.
+  private static func run(_ session: Session) -> Never {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    // Before any other thread exists: they inherit it, so that only this thread is told.
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let work = Task.detached {
+      let status = await session.run()
+      let number = receivedSignal.load(ordering: .relaxed)
+      exit(status == .interrupted ? 128 + number : status.rawValue)
+    }
+    while true {
+      var number: CInt = 0
+      guard sigwait(&signals, &number) == 0 else { continue }
+      let isFirst = receivedSignal.exchange(number, ordering: .relaxed) == 0
+      if isFirst, session.settings.action.endsGracefully {
+        work.cancel()
+      } else {
+        _exit(128 + number)
+      }
+    }
+  }
+}
+
+extension Settings.Action {
+  /// Whether an interruption leaves something to put in order.
+  var endsGracefully: Bool {
+    switch self {
+    case .warm, .get, .demoOrigin: true
+    case .list, .stats, .clear: false
+    }
   }
 }

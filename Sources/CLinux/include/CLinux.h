@@ -31,3 +31,18 @@ int postercache_terminal_columns(int fd);
 
 // Names the calling thread; at most 15 bytes.
 int postercache_name_thread(const char *name);
+
+// One option as getopt_long finds it. Swift 6 refuses C's global variables, so this carries what
+// getopt_long leaves in them.
+struct postercache_option {
+  int value;             // getopt_long's result: '?' and ':' for errors, -1 at the end
+  const char *argument;  // optarg
+  int next;              // optind
+  int offending;         // optopt
+};
+
+// The next option of an argument vector; `restart` begins a new one. Not for several threads at
+// once: getopt_long keeps its place in global variables.
+struct postercache_option postercache_next_option(
+    int count, char *const *arguments, const char *short_options,
+    const struct option *long_options, int restart);

@@ -1,0 +1,93 @@
+import FoundationEssentials
+
+/// What TMDB answers instead of a page: `{"status_code":7,"status_message":"…","success":false}`.
+struct TMDBErrorBody: Sendable, Hashable {
+  /// TMDB's own code, such as 7 for a bad key; not the HTTP status.
+  var code: Int
+  /// TMDB's explanation; empty if there was none.
+  var message: String
+
+  /// Reads an error body, or returns `nil` if `json` is none.
+  init?(json: PosterBody) {
+    let data = json.withUnsafeBytes { Data($0) }
+    // Whatever is no error body is one of the answers that the caller handles anyway.
+    guard let body = try? JSONDecoder().decode(TMDBErrorBody.self, from: data) else { return nil }
+    self = body
+  }
+
+  init(code: Int, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// Whether TMDB refuses the credentials: 3 authentication failed, 7 invalid key, 10 suspended
+  /// key, 14 authentication failed.
+  ///
+  /// Source: developer.themoviedb.org/docs/errors.
+  var isRefusal: Bool { [3, 7, 10, 14].contains(code) }
+}
+
+extension TMDBErrorBody: Decodable {
+  private enum Key: String, CodingKey {
+    case code = "status_code"
+    case message = "status_message"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    code = try container.decode(Int.self, forKey: .code)
+    // The code alone says enough.
+    message = (try? container.decode(String.self, forKey: .message)) ?? ""
+  }
+}
+
+extension TMDBErrorBody {
+  /// The error that an answer without a page stands for.
+  ///
+  /// - Parameters:
+  ///   - status: the HTTP status; 200 if the body alone says that it is an error.
+  ///   - body: the error body, if the answer has one.
+  ///   - credential: what authorised the request; its value is cut out of the server's words.
+  static func error(
+    status: Int, body: TMDBErrorBody?, credential: Credential?
+  ) -> PosterError {
+    var details = status == 200 ? "" : "HTTP \(status)"
+    if let body {
+      details += details.isEmpty ? "" : ", "
+      details += "code \(body.code)"
+      let words = readable(body.message, hiding: credential)
+      if !words.isEmpty { details += ": \(words)" }
+    }
+    if status == 401 || status == 403 || body?.isRefusal == true {
+      let refused = credential.map { "refused the \($0)" } ?? "wants a bearer token or an API key"
+      return PosterError(.unauthorized, "the list's server \(refused) (\(details))")
+    }
+    switch (status, body?.code) {
+    case (404, _), (_, 34):
+      return PosterError(.status(404), "the list's server does not know this list (\(details))")
+    case (429, _), (_, 25):
+      return PosterError(
+        .status(429), "the list's server limits the rate of requests, try again later (\(details))")
+    case (500..., _):
+      return PosterError(.status(status), "the list's server is in trouble (\(details))")
+    default:
+      return PosterError(.status(status), "the list's server refused the page (\(details))")
+    }
+  }
+
+  /// The server's words on one line, of limited length and without the credential's value.
+  private static func readable(_ text: String, hiding credential: Credential?) -> String {
+    var words = text
+    switch credential {
+    case .bearerToken(let value), .apiKey(let value):
+      if !value.isEmpty { words = words.replacing(value, with: "…") }
+    case nil: break
+    }
+    words = String(
+      words.unicodeScalars.prefix(200).map { scalar in
+        scalar.properties.generalCategory == .control ? " " : Character(scalar)
+      })
+    while let last = words.last, last == " " || last == "." { words.removeLast() }
+    return words
+  }
+}

@@ -1,0 +1,100 @@
+/// A TMDB list as a sequence of pages with pictures.
+///
+/// Each page is asked for when the caller wants it, one at a time. A value belongs to one task;
+/// copying it copies its position in the list.
+///
+/// ```swift
+/// var feed = try TMDBFeed(.trending(media: .all, window: .day), credential: token) {
+///   try await pipeline.page($0)
+/// }
+/// while let page = try await feed.nextPage() { … }
+/// ```
+public struct TMDBFeed: Sendable {
+  /// Loads one page; usually ``PosterPipeline/page(_:)``.
+  public typealias Load = @Sendable (PageRequest) async throws(PosterError) -> PageResponse
+
+  /// The list that is read.
+  public let list: TMDBList
+
+  private let base: PosterAddress
+  private let credential: Credential?
+  private let language: String?
+  private let load: Load
+  private var pager: TMDBPager
+
+  /// - Parameters:
+  ///   - list: the list to read.
+  ///   - api: the API's base address, its path included. Default ``PosterAddress/tmdbAPI``.
+  ///   - credential: what authorises the requests; sent to the API's host only.
+  ///   - language: a language and region such as `ko-KR`; `nil` (the default) for TMDB's own.
+  ///   - pageLimit: how many pages to ask for at most; `nil` for all, at most 500. Default `nil`.
+  ///   - itemLimit: how many entries with a picture to return at most. Default `nil`, all.
+  ///   - load: loads one page.
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if `language` is no language.
+  public init(
+    _ list: TMDBList, api: PosterAddress = .tmdbAPI, credential: Credential?,
+    language: String? = nil, pageLimit: Int? = nil, itemLimit: Int? = nil, load: @escaping Load
+  ) throws(PosterError) {
+    if let language {
+      let isTag = language.allSatisfy {
+        $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-"
+      }
+      guard isTag, (2...35).contains(language.utf8.count) else {
+        throw PosterError(
+          .invalidConfiguration, "not a language: \(language); write one such as en-US or ko-KR")
+      }
+    }
+    self.list = list
+    self.credential = credential
+    self.language = language
+    self.load = load
+    base = try api.appending(list.path)
+    pager = TMDBPager(kind: list.kind, pageLimit: pageLimit, itemLimit: itemLimit)
+  }
+
+  /// The number of the page that ``nextPage()`` asks for, `nil` at the end of the list.
+  public var nextPageNumber: Int? { pager.nextPage }
+
+  /// The address of the page that ``nextPage()`` asks for, without a credential; `nil` at the end
+  /// of the list.
+  public var nextPageAddress: PosterAddress? {
+    pager.nextPage.map { number in
+      var address = "\(base.canonical)?page=\(number)"
+      if let language { address += "&language=\(language)" }
+      // A canonical address with a query of letters and digits is an address.
+      return try! PosterAddress(address)
+    }
+  }
+
+  /// Loads the next page, or returns `nil` at the end of the list.
+  ///
+  /// After an error the feed stands behind the page that failed, so that a caller can go on with
+  /// the rest; ``nextPageNumber`` is `nil` if there is no sense in it.
+  ///
+  /// - Throws: ``PosterError/Code/unauthorized`` if the server refused the credential,
+  ///   ``PosterError/Code/malformedPage`` if it answered something else than a page,
+  ///   ``PosterError/Code/status(_:)`` for other refusals, and what `load` throws.
+  public mutating func nextPage() async throws(PosterError) -> FeedPage? {
+    guard let address = nextPageAddress else { return nil }
+    do {
+      let response = try await load(PageRequest(address: address, credential: credential))
+      return pager.pageDidLoad(try page(from: response))
+    } catch {
+      pager.pageDidFail(isRefusal: error.code == .unauthorized)
+      throw error
+    }
+  }
+
+  private func page(from response: PageResponse) throws(PosterError) -> TMDBPage {
+    guard response.status == 200 else {
+      let body = TMDBErrorBody(json: response.body)
+      throw TMDBErrorBody.error(status: response.status, body: body, credential: credential)
+    }
+    do {
+      return try TMDBPage(json: response.body)
+    } catch {
+      guard let body = TMDBErrorBody(json: response.body) else { throw error }
+      throw TMDBErrorBody.error(status: 200, body: body, credential: credential)
+    }
+  }
+}

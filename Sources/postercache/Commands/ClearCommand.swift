@@ -1,0 +1,25 @@
+import PosterCache
+
+/// `clear`: removes every poster that is not pinned.
+struct ClearCommand {
+  private let session: Session
+
+  init(_ session: Session) {
+    self.session = session
+  }
+
+  func run() throws -> CommandStatus {
+    let disk = try DiskCache(
+      directory: session.settings.cacheDirectory(), limit: session.settings.pipeline.diskLimit)
+    defer { disk.close() }
+    let (entries, bytes) = try disk.removeAll()
+    if session.console.output.isJSON {
+      try session.console.result(
+        .object([("removed", .integer(entries)), ("bytes", .integer(bytes))]))
+    } else {
+      try session.console.summary(
+        "removed \(entries) poster\(entries == 1 ? "" : "s"), \(ByteSize(bytes: bytes))\n")
+    }
+    return .success
+  }
+}

@@ -1,0 +1,44 @@
+import PosterCache
+import PosterServer
+
+/// `demo-origin`: the embedded origin on its own, until a signal ends it.
+struct DemoOriginCommand {
+  private let session: Session
+  private let listener: Settings.DemoListener
+
+  init(_ session: Session, _ listener: Settings.DemoListener) {
+    self.session = session
+    self.listener = listener
+  }
+
+  func run() async throws -> CommandStatus {
+    var configuration = DemoOrigin.Configuration()
+    configuration.address = listener.host
+    configuration.port = listener.port
+    configuration.latencyMilliseconds = listener.latencyMilliseconds
+    configuration.bytesPerSecond = listener.bytesPerSecond
+    configuration.faults = try listener.faults.map { text throws(PosterError) in
+      guard let fault = Fault(text) else {
+        throw FlagParser.usage(
+          "--fault takes PATTERN=KIND such as /t/p/*=status:503#2, not \(text); kinds are"
+            + " status:CODE, redirect:URL, html, drop, truncate:BYTES, stall, close, chunked,"
+            + " header:NAME:VALUE, each with #COUNT for the first requests of a path only")
+      }
+      return fault
+    }
+    let origin = try DemoOrigin(configuration)
+    defer { origin.shutdown() }
+    let addresses = [("api", origin.api.canonical), ("images", origin.images.canonical)]
+    if session.console.output.isJSON {
+      try session.console.result(.object(addresses.map { ($0.0, .string($0.1)) }))
+    } else {
+      try session.console.result(
+        addresses.map { "\($0.0.padded(to: 7)) \($0.1)\n" }.joined())
+    }
+    // Nothing is ever sent: this ends when the task is cancelled.
+    let (ending, continuation) = AsyncStream.makeStream(of: Never.self)
+    for await _ in ending {}
+    continuation.finish()
+    return .interrupted
+  }
+}

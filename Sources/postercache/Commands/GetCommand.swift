@@ -1,0 +1,94 @@
+import FoundationEssentials
+import Glibc
+import PosterCache
+import PosterServer
+
+/// `get`: one picture, from the cache if it is there.
+struct GetCommand {
+  private let session: Session
+  private let options: Settings.Get
+  private var console: Console { session.console }
+
+  init(_ session: Session, _ options: Settings.Get) {
+    self.session = session
+    self.options = options
+  }
+
+  func run() async throws -> CommandStatus {
+    if options.destination == .standardOutput(isExplicit: false), isatty(STDOUT_FILENO) == 1 {
+      throw FlagParser.usage(
+        "a picture would spoil the terminal: name a file with -o FILE, or insist with -o -")
+    }
+    let servers = try options.source.open()
+    defer { servers.demo?.shutdown() }
+    let request: PosterRequest
+    switch options.picture {
+    case .address(let address): request = PosterRequest(address)
+    case .path(let path):
+      request = try PosterRequest(path: path, size: options.size, images: servers.images)
+    }
+    let pipeline = try openPipeline(demo: servers.demo)
+    let result = await withTaskCancellationHandler {
+      await Result { () async throws(PosterError) in try await pipeline.poster(for: request) }
+    } onCancel: {
+      Task.detached { await pipeline.shutdown() }
+    }
+    // The poster is stored before it is written: a reader that goes away costs nothing.
+    await pipeline.shutdown()
+    switch result {
+    case .success(let poster):
+      try deliver(poster)
+      return .success
+    case .failure(let error):
+      if Task.isCancelled { return .interrupted }
+      console.failure("\(request.address): \(error)")
+      // No credential was sent, so none can have been refused.
+      return error.code == .unauthorized ? .failure : CommandStatus(error)
+    }
+  }
+
+  /// A pipeline with the disk tier if the directory can be used, and without it if not: the
+  /// picture matters more than the cache.
+  private func openPipeline(demo: DemoOrigin?) throws(PosterError) -> PosterPipeline {
+    do {
+      let directory = try session.settings.cacheDirectory()
+      return try session.pipeline(directory: directory, demo: demo)
+    } catch  where CommandStatus(error) == .cacheUnavailable {
+      console.failure("warning: \(error); going on without a cache")
+      return try session.pipeline(directory: nil, demo: demo)
+    }
+  }
+
+  private func deliver(_ poster: Poster) throws {
+    switch options.destination {
+    case .nowhere: break
+    case .standardOutput:
+      try poster.body.withUnsafeBytes { bytes throws(OutputError) in
+        try console.result(bytes: bytes)
+      }
+    case .file(let path):
+      try OutputFile.write(poster.body, to: path)
+      if !console.output.isJSON {
+        let size = ByteSize(bytes: poster.body.count)
+        console.note("\(path): \(size) \(poster.metadata.type.contentType), \(poster.source)")
+      }
+    }
+    if console.output.isJSON { try console.result(Self.json(poster)) }
+  }
+
+  static func json(_ poster: Poster) -> JSON {
+    .object([
+      ("key", .string(poster.stored.key.description)),
+      ("url", .string(poster.metadata.address.canonical)),
+      ("source", .string(poster.source.rawValue)),
+      // Only pictures that came with 200 are ever delivered.
+      ("status", .integer(200)),
+      ("bytes", .integer(poster.body.count)),
+      ("content_type", .string(poster.metadata.type.contentType)),
+      ("sha256", .string(poster.body.withUnsafeBytes(sha256))),
+      ("etag", .string(orNull: poster.metadata.etag)),
+      ("stored_at", .string(poster.metadata.storedAt.formatted(.iso8601))),
+      ("expires_at", .string(poster.metadata.expiresAt.formatted(.iso8601))),
+    ])
+  }
+}

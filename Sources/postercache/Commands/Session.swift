@@ -1,0 +1,75 @@
+import PosterCache
+import PosterServer
+
+/// What a command needs to work with: its settings, and how to talk.
+struct Session: Sendable {
+  let settings: Settings
+  let console: Console
+
+  /// Runs the command and tells why it failed, if it did.
+  func run() async -> CommandStatus {
+    do {
+      switch settings.action {
+      case .warm(let options): return try await WarmCommand(self, options).run()
+      case .get(let options): return try await GetCommand(self, options).run()
+      case .list: return try ListCommand(self).run()
+      case .stats: return try StatsCommand(self).run()
+      case .clear: return try ClearCommand(self).run()
+      case .demoOrigin(let listener): return try await DemoOriginCommand(self, listener).run()
+      }
+    } catch let error as PosterError {
+      console.failure(error.description)
+      return CommandStatus(error)
+    } catch let error as OutputError {
+      return console.report(error)
+    } catch {
+      console.failure("\(error)")
+      return .failure
+    }
+  }
+
+  /// Opens a pipeline whose warnings are told.
+  ///
+  /// - Parameters:
+  ///   - directory: the cache directory, `nil` for none.
+  ///   - demo: the embedded origin, which `demo.test` is to stand for.
+  func pipeline(directory: String?, demo: DemoOrigin?) throws(PosterError) -> PosterPipeline {
+    var configuration = settings.pipeline
+    configuration.cacheDirectory = directory
+    let console = console
+    configuration.onWarning = { console.failure("warning: \($0)") }
+    if let demo {
+      // A fixed name keeps the keys the same from run to run, whatever the port is.
+      configuration.fetching.connectTo = ["demo.test:80:127.0.0.1:\(demo.port)"]
+      // None, whatever the environment says: no proxy knows that name.
+      configuration.fetching.proxy = ""
+    }
+    return try PosterPipeline(configuration)
+  }
+}
+
+extension Settings.Source {
+  /// The servers as the pipeline is to name them.
+  struct Servers: Sendable {
+    var api: PosterAddress
+    var images: PosterAddress
+    var credential: Credential?
+    /// The embedded origin, kept running as long as this value lives.
+    var demo: DemoOrigin?
+  }
+
+  /// Starts the embedded origin if it is wanted.
+  func open() throws(PosterError) -> Servers {
+    switch self {
+    case .servers(let api, let images, let credential):
+      return Servers(api: api, images: images, credential: credential)
+    case .demo:
+      return Servers(
+        api: try PosterAddress("http://demo.test/3"),
+        images: try PosterAddress("http://demo.test/t/p/"),
+        // Any key will do.
+        credential: .apiKey("demo"),
+        demo: try DemoOrigin(DemoOrigin.Configuration()))
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import PosterCache
+
+/// What `warm` prints at its end.
+enum WarmReport {
+  /// The contract's object: `posters` is the sum of `hits`, `fetched`, `revalidated` and `failed`,
+  /// except in a dry run; `failures` names the pages that failed, too.
+  static func json(_ tally: WarmTally, list: TMDBList, milliseconds: Int) -> JSON {
+    .object([
+      ("list", .string(list.path)),
+      ("pages", .integer(tally.pages)),
+      ("items", .integer(tally.items)),
+      ("posters", .integer(tally.posters)),
+      (
+        "skipped",
+        .object([
+          ("no_path", .integer(tally.skipped.noPath)),
+          ("duplicate", .integer(tally.skipped.duplicate)),
+          ("unsupported", .integer(tally.skipped.unsupported)),
+        ])
+      ),
+      ("hits", .integer(tally.hits)),
+      ("fetched", .integer(tally.fetched)),
+      ("revalidated", .integer(0)),
+      ("failed", .integer(tally.failed)),
+      ("bytes", .integer(tally.bytes)),
+      ("seconds", .thousandths(milliseconds)),
+      (
+        "failures",
+        .array(
+          tally.failures.map { failure in
+            .object([
+              ("url", .string(failure.address.canonical)),
+              ("status", failure.error.httpStatus.map(JSON.integer) ?? .null),
+              ("error", .string(failure.error.description)),
+            ])
+          })
+      ),
+    ])
+  }
+
+  /// The same for people.
+  static func text(_ tally: WarmTally, list: TMDBList, milliseconds: Int) -> String {
+    let time = JSON.thousandths(milliseconds).text
+    var lines = [
+      "\(list.path): \(counted(tally.pages, "page")), \(counted(tally.items, "item")),"
+        + " \(counted(tally.posters, "poster"))",
+      "  fetched  \(tally.fetched)  (\(ByteSize(bytes: tally.bytes)) in \(time) s)",
+      "  cached   \(tally.hits)",
+    ]
+    if tally.failed > 0 { lines.append("  failed   \(tally.failed)") }
+    let reasons = [
+      (tally.skipped.noPath, "without a poster"), (tally.skipped.duplicate, "repeated"),
+      (tally.skipped.unsupported, "unsupported"),
+    ].filter { $0.0 > 0 }
+    if !reasons.isEmpty {
+      let count = reasons.reduce(0) { $0 + $1.0 }
+      let words = reasons.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+      lines.append("  skipped  \(count)  (\(words))")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func counted(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+}
+
+extension PosterError {
+  /// The HTTP status that the server answered, if the failure is about one.
+  var httpStatus: Int? {
+    switch code {
+    case .status(let status): status
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import PosterCache
+
+/// Every option there is, in the order in which `--help` shows them.
+enum FlagTable {
+  static let flags: [Flag] = listing + picture + origin + everywhere
+
+  /// Options of commands that know lists.
+  private static let listing: [Flag] = [
+    Flag(
+      "list", .value("NAME", \.list), only: [.warm],
+      "the list to expand: \(ListName.allCases.names)"),
+    Flag(
+      "media", .value("KIND", \.media), only: [.warm],
+      "kind of titles: \(TMDBList.Media.allCases.names) (default all)"),
+    Flag(
+      "window", .value("TIME", \.window), only: [.warm],
+      "time over which trends are counted: \(TMDBList.Window.allCases.names) (default day)"),
+    Flag(
+      "pages", .value("N|all", \.pages), only: [.warm], "pages of the list to load (default 1)"),
+    Flag("limit", .value("N", \.limit), only: [.warm], "stop after this many posters"),
+    Flag(
+      "language", .value("TAG", \.language), only: [.warm],
+      "language of the titles and their posters, such as ko-KR"),
+    Flag(
+      "api", .value("URL", \.api), only: [.warm],
+      "the API's base address, its path included (default \(PosterAddress.tmdbAPI))"),
+    Flag(
+      "token-file", .value("FILE", \.tokenFile), only: [.warm],
+      "read the credential from FILE instead of TMDB_TOKEN or TMDB_API_KEY"),
+    Flag(
+      "dry-run", .on(\.dryRun), only: [.warm], "print the posters' addresses, fetch and store none"),
+  ]
+
+  /// Options of commands that know posters.
+  private static let picture: [Flag] = [
+    Flag(
+      "output", short: "o", .value("FILE", \.output), only: [.get],
+      "write the picture to FILE; - is standard output (default)"),
+    Flag(
+      "size", .value("SIZE", \.size), only: [.warm, .get],
+      "poster size: \(PosterSize.allCases.names) (default w342)"),
+    Flag(
+      "images", .value("URL", \.images), only: [.warm, .get],
+      "the image host's base address, without the size (default \(PosterAddress.tmdbImages))"),
+    Flag(
+      "demo", .on(\.demo), only: [.warm, .get],
+      "use the embedded origin: no network, no credential"),
+  ]
+
+  /// Options of the embedded origin.
+  private static let origin: [Flag] = [
+    Flag(
+      "listen", .value("HOST:PORT", \.listen), only: [.demoOrigin],
+      "address to listen on (default 127.0.0.1:0, a free port)"),
+    Flag(
+      "latency", .value("MS", \.latency), only: [.demoOrigin],
+      "answer each request this many milliseconds late"),
+    Flag(
+      "bandwidth", .value("SIZE", \.bandwidth), only: [.demoOrigin],
+      "bytes a second that all answers share"),
+    Flag(
+      "fault", .values("SPEC", \.faults), only: [.demoOrigin],
+      "answer some paths wrongly, such as /t/p/*=status:503#2; may be repeated"),
+  ]
+
+  private static let everywhere: [Flag] = [
+    Flag(
+      "cache-dir", .value("DIR", \.cacheDirectory),
+      "the cache directory (default $POSTERCACHE_DIR, $XDG_CACHE_HOME/postercache or ~/.cache/postercache)"
+    ),
+    Flag(
+      "disk-limit", .value("SIZE", \.diskLimit),
+      "new limit of the cache directory, such as 512M or 2G; stays with it (1G in a new one)"),
+    Flag("memory-limit", .value("SIZE", \.memoryLimit), "posters kept in memory (default 64M)"),
+    Flag("offline", .on(\.offline), "never use the network"),
+    Flag(
+      "connections", .value("N", \.connections), "transfers at once to one host (default 8)"),
+    Flag(
+      "rate", .value("N", \.rate),
+      "requests a second to one host (default: 40 for TMDB's hosts, no limit for others)"),
+    Flag("timeout", .value("S", \.timeout), "longest time of one transfer (default 60)"),
+    Flag(
+      "connect-timeout", .value("S", \.connectTimeout), "longest time to connect (default 10)"),
+    Flag(
+      "retries", .value("N", \.retries),
+      "how often a request is repeated after a passing failure (default 2)"),
+    Flag("max-bytes", .value("SIZE", \.maxBytes), "largest picture accepted (default 32M)"),
+    Flag("proxy", .value("URL", \.proxy), "proxy to use instead of the environment's"),
+    Flag(
+      "cacert", .value("FILE", \.certificateAuthorities),
+      "certificate authorities to trust instead of the system's, PEM"),
+    Flag("json", .on(\.json), "print results as JSON"),
+    Flag(
+      "progress", .value("WHEN", \.progress),
+      "progress bar: \(ProgressMode.allCases.names) (default auto: on a terminal)"),
+    Flag("quiet", short: "q", .on(\.quiet), "print failures only"),
+    Flag("verbose", short: "v", .on(\.verbose), "print what happens to each page and poster"),
+    Flag("help", short: "h", .on(\.help), "print this help"),
+    Flag("version", short: "V", .on(\.version), "print the version"),
+  ]
+}
+
+/// The lists that `--list` knows.
+enum ListName: String, CaseIterable, Sendable {
+  case trending
+}
+
+/// When to draw a progress bar.
+enum ProgressMode: String, CaseIterable, Sendable {
+  case auto, always, never
+}
+
+extension Collection where Element: RawRepresentable, Element.RawValue == String {
+  /// The values as a message names them: `day, week`.
+  var names: String { map(\.rawValue).joined(separator: ", ") }
+}

@@ -1,0 +1,212 @@
+import PosterCache
+
+/// Reads the values of ``RawFlags``: each error says what the option takes.
+struct FlagValues {
+  let flags: RawFlags
+
+  /// The transfers' and tiers' settings.
+  func pipeline() throws(PosterError) -> PosterPipeline.Configuration {
+    var configuration = PosterPipeline.Configuration()
+    configuration.isOffline = flags.offline
+    configuration.diskLimit = try size("disk-limit", flags.diskLimit)
+    if let limit = try size("memory-limit", flags.memoryLimit) { configuration.memoryLimit = limit }
+    var fetching = FetchConfiguration()
+    if let count = try integer("connections", flags.connections, 1...256) {
+      fetching.connectionsPerHost = count
+    }
+    fetching.requestsPerSecond = try number("rate", flags.rate, 0.01...1_000_000)
+    if let seconds = try number("timeout", flags.timeout, 0.001...86_400) {
+      fetching.timeoutSeconds = seconds
+    }
+    if let seconds = try number("connect-timeout", flags.connectTimeout, 0.001...3600) {
+      fetching.connectTimeoutSeconds = seconds
+    }
+    if let count = try integer("retries", flags.retries, 0...9) { fetching.tries = count + 1 }
+    if let size = try size("max-bytes", flags.maxBytes) { fetching.maximumBodyBytes = size.bytes }
+    fetching.proxy = flags.proxy
+    fetching.certificateAuthoritiesFile = flags.certificateAuthorities
+    configuration.fetching = fetching
+    return configuration
+  }
+
+  /// What `warm` fetches.
+  func warm(environment: (String) -> String?) throws(PosterError) -> Settings.Warm {
+    guard let list: ListName = try choice("list", flags.list) else {
+      throw FlagParser.usage("warm needs a list: --list \(ListName.allCases.names)")
+    }
+    let media: TMDBList.Media = try choice("media", flags.media) ?? .all
+    let window: TMDBList.Window = try choice("window", flags.window) ?? .day
+    let pageLimit =
+      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...Int.max, or: "all") ?? 1
+    let resolved: TMDBList
+    switch list {
+    case .trending: resolved = .trending(media: media, window: window)
+    }
+    return Settings.Warm(
+      list: resolved, pageLimit: pageLimit,
+      posterLimit: try integer("limit", flags.limit, 1...Int.max), language: flags.language,
+      size: try choice("size", flags.size) ?? .w342,
+      source: try source(environment: environment), isDryRun: flags.dryRun)
+  }
+
+  /// What `get` fetches.
+  func get(operand: String?) throws(PosterError) -> Settings.Get {
+    guard let operand else {
+      throw FlagParser.usage("get needs an address, or a poster path such as /abc.jpg")
+    }
+    let picture: Settings.Get.Picture
+    if operand.hasPrefix("/") {
+      picture = .path(operand)
+    } else {
+      picture = .address(try PosterAddress(operand))
+    }
+    let destination: Settings.Destination
+    switch flags.output {
+    case nil where flags.json: destination = .nowhere
+    case nil: destination = .standardOutput(isExplicit: false)
+    case "-":
+      guard !flags.json else {
+        throw FlagParser.usage(
+          "--json and --output - both want standard output: name a file, or leave one of them out")
+      }
+      destination = .standardOutput(isExplicit: true)
+    case "": throw FlagParser.usage("--output needs a file name")
+    case .some(let file): destination = .file(file)
+    }
+    return Settings.Get(
+      picture: picture, size: try choice("size", flags.size) ?? .w342,
+      source: try servers(api: .tmdbAPI, credential: nil), destination: destination)
+  }
+
+  /// How `demo-origin` listens.
+  func demoListener() throws(PosterError) -> Settings.DemoListener {
+    var listener = Settings.DemoListener()
+    if let address = flags.listen {
+      guard let colon = address.lastIndex(of: ":"), colon != address.startIndex,
+        let port = UInt16(address[address.index(after: colon)...])
+      else {
+        throw FlagParser.usage("--listen takes HOST:PORT such as 127.0.0.1:8484, not \(address)")
+      }
+      listener.host = String(address[..<colon])
+      listener.port = port
+    }
+    listener.latencyMilliseconds = try integer("latency", flags.latency, 0...3_600_000) ?? 0
+    if let bandwidth = try size("bandwidth", flags.bandwidth) {
+      guard bandwidth.bytes > 0 else { throw FlagParser.usage("--bandwidth must be above 0") }
+      listener.bytesPerSecond = bandwidth.bytes
+    }
+    listener.faults = flags.faults
+    return listener
+  }
+
+  // MARK: - Servers
+
+  private func source(
+    environment: (String) -> String?
+  ) throws(PosterError) -> Settings.Source {
+    if flags.demo {
+      for (name, value) in [("api", flags.api), ("token-file", flags.tokenFile)]
+      where value != nil {
+        throw FlagParser.usage("--demo brings its own servers: leave out --\(name)")
+      }
+      return try servers(api: .tmdbAPI, credential: nil)
+    }
+    let api = try flags.api.map { text throws(PosterError) in try PosterAddress(text) }
+    let credential = try credential(environment: environment)
+    // A server of one's own may want none, and TMDB does not answer without; offline nobody asks.
+    if credential == nil, api == nil, !flags.offline {
+      throw PosterError(
+        .unauthorized,
+        "TMDB wants a credential: set TMDB_TOKEN or TMDB_API_KEY, or try --demo without one")
+    }
+    return try servers(api: api ?? .tmdbAPI, credential: credential)
+  }
+
+  private func servers(
+    api: PosterAddress, credential: Credential?
+  ) throws(PosterError) -> Settings.Source {
+    if flags.demo {
+      guard flags.images == nil else {
+        throw FlagParser.usage("--demo brings its own servers: leave out --images")
+      }
+      guard flags.proxy == nil else {
+        throw FlagParser.usage("--demo needs no proxy: leave out --proxy")
+      }
+      return .demo
+    }
+    let images = try flags.images.map { text throws(PosterError) in try PosterAddress(text) }
+    return .servers(api: api, images: images ?? .tmdbImages, credential: credential)
+  }
+
+  private func credential(
+    environment: (String) -> String?
+  ) throws(PosterError) -> Credential? {
+    func parse(_ text: String, from origin: String) throws(PosterError) -> Credential {
+      do {
+        return try Credential(tmdb: text)
+      } catch {
+        throw PosterError(.unauthorized, "\(origin): \(error.message)")
+      }
+    }
+    if let file = flags.tokenFile {
+      guard let text = TokenFile.text(at: file) else {
+        throw PosterError(.unauthorized, "the token file \(file) cannot be read")
+      }
+      return try parse(text, from: file)
+    }
+    for name in ["TMDB_TOKEN", "TMDB_API_KEY"] {
+      if let text = environment(name), !text.isEmpty { return try parse(text, from: name) }
+    }
+    return nil
+  }
+
+  // MARK: - Values
+
+  /// One of a few words, `nil` if the option was not given.
+  func choice<Value: RawRepresentable & CaseIterable>(
+    _ name: String, _ text: String?
+  ) throws(PosterError) -> Value? where Value.RawValue == String {
+    guard let text else { return nil }
+    guard let value = Value(rawValue: text) else {
+      let names = Value.allCases.map(\.rawValue)
+      throw FlagParser.usage(
+        "--\(name) takes \(names.joined(separator: ", ")), not \(text)"
+          + FlagParser.suggestion(for: text, among: names))
+    }
+    return value
+  }
+
+  private func size(_ name: String, _ text: String?) throws(PosterError) -> ByteSize? {
+    guard let text else { return nil }
+    guard let size = ByteSize(text) else {
+      throw FlagParser.usage("--\(name) takes a size such as 1048576, 512M or 2G, not \(text)")
+    }
+    return size
+  }
+
+  private func integer(
+    _ name: String, _ text: String?, _ range: ClosedRange<Int>, or word: String? = nil
+  ) throws(PosterError) -> Int? {
+    guard let text else { return nil }
+    guard let value = Int(text), range.contains(value) else {
+      var allowed =
+        range.upperBound == Int.max
+        ? "a number from \(range.lowerBound)"
+        : "a number from \(range.lowerBound) to \(range.upperBound)"
+      if let word { allowed += " or \(word)" }
+      throw FlagParser.usage("--\(name) takes \(allowed), not \(text)")
+    }
+    return value
+  }
+
+  private func number(
+    _ name: String, _ text: String?, _ range: ClosedRange<Double>
+  ) throws(PosterError) -> Double? {
+    guard let text else { return nil }
+    guard let value = Double(text), range.contains(value) else {
+      throw FlagParser.usage(
+        "--\(name) takes a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
+    }
+    return value
+  }
+}

@@ -1,0 +1,41 @@
+/// The options as they were typed, before anybody asks whether they make sense.
+struct RawFlags: Equatable, Sendable {
+  var help = false
+  var version = false
+  var json = false
+  var quiet = false
+  var verbose = false
+  var offline = false
+  var demo = false
+  var dryRun = false
+
+  var progress: String?
+  var cacheDirectory: String?
+  var diskLimit: String?
+  var memoryLimit: String?
+  var connections: String?
+  var rate: String?
+  var timeout: String?
+  var connectTimeout: String?
+  var retries: String?
+  var maxBytes: String?
+  var proxy: String?
+  var certificateAuthorities: String?
+
+  var list: String?
+  var media: String?
+  var window: String?
+  var pages: String?
+  var limit: String?
+  var language: String?
+  var size: String?
+  var api: String?
+  var images: String?
+  var tokenFile: String?
+  var output: String?
+
+  var listen: String?
+  var latency: String?
+  var bandwidth: String?
+  var faults: [String] = []
+}

@@ -1,0 +1,138 @@
+import PosterCache
+
+/// What a command line means: every value checked, defaults and environment filled in.
+struct Settings: Sendable {
+  /// How to talk.
+  struct Output: Sendable, Equatable {
+    var isJSON = false
+    var isQuiet = false
+    var isVerbose = false
+    var progress = ProgressMode.auto
+  }
+
+  /// What to do.
+  enum Action: Sendable {
+    case warm(Warm)
+    case get(Get)
+    case list
+    case stats
+    case clear
+    case demoOrigin(DemoListener)
+  }
+
+  /// What `warm` fetches.
+  struct Warm: Sendable {
+    var list: TMDBList
+    /// Pages to ask for, `nil` for all.
+    var pageLimit: Int?
+    /// Posters to ask for, `nil` for all.
+    var posterLimit: Int?
+    var language: String?
+    var size: PosterSize
+    var source: Source
+    var isDryRun: Bool
+  }
+
+  /// What `get` fetches and where it puts it.
+  struct Get: Sendable {
+    /// A picture by its whole address or by its path below the image host.
+    enum Picture: Sendable, Equatable {
+      case address(PosterAddress)
+      case path(String)
+    }
+    var picture: Picture
+    var size: PosterSize
+    var source: Source
+    var destination: Destination
+  }
+
+  /// Where `get` puts the picture.
+  enum Destination: Sendable, Equatable {
+    /// Standard output; to a terminal only if that was asked for.
+    case standardOutput(isExplicit: Bool)
+    case file(String)
+    /// Nowhere: JSON about it is all that is wanted.
+    case nowhere
+  }
+
+  /// Which servers to use.
+  enum Source: Sendable, Equatable {
+    /// The embedded origin, started for this command.
+    case demo
+    case servers(api: PosterAddress, images: PosterAddress, credential: Credential?)
+  }
+
+  /// How `demo-origin` listens and answers.
+  struct DemoListener: Sendable, Equatable {
+    var host = "127.0.0.1"
+    var port: UInt16 = 0
+    var latencyMilliseconds = 0
+    var bytesPerSecond: Int?
+    var faults: [String] = []
+  }
+
+  var output: Output
+  var action: Action
+  /// How the pipeline is set up; its cache directory is `nil` only where none can be named.
+  var pipeline: PosterPipeline.Configuration
+}
+
+extension Settings {
+  /// Resolves `invocation`; `environment` returns a variable's value.
+  ///
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` for wrong usage and
+  ///   ``PosterError/Code/unauthorized`` for missing or unusable credentials.
+  init(
+    _ invocation: Invocation, environment: (String) -> String?
+  ) throws(PosterError) {
+    guard let command = invocation.command else {
+      throw FlagParser.usage(
+        "no command: use one of \(CommandName.allCases.names), or --help")
+    }
+    let flags = invocation.flags
+    let operandCount = command.operands.isEmpty ? 0 : 1
+    guard invocation.operands.count <= operandCount else {
+      let surplus = invocation.operands[operandCount]
+      throw FlagParser.usage("\(command.rawValue) does not know what to do with \(surplus)")
+    }
+    let values = FlagValues(flags: flags)
+    output = Output(
+      isJSON: flags.json, isQuiet: flags.quiet, isVerbose: flags.verbose,
+      progress: try values.choice("progress", flags.progress) ?? .auto)
+    pipeline = try values.pipeline()
+    pipeline.cacheDirectory = Self.cacheDirectory(flags.cacheDirectory, environment: environment)
+    switch command {
+    case .warm: action = .warm(try values.warm(environment: environment))
+    case .get: action = .get(try values.get(operand: invocation.operands.first))
+    case .ls: action = .list
+    case .stats: action = .stats
+    case .clear: action = .clear
+    case .demoOrigin: action = .demoOrigin(try values.demoListener())
+    }
+  }
+
+  /// The option, else `POSTERCACHE_DIR`, else below `XDG_CACHE_HOME` (which counts only if it is an
+  /// absolute path, says the XDG Base Directory Specification), else below the home directory.
+  private static func cacheDirectory(
+    _ option: String?, environment: (String) -> String?
+  ) -> String? {
+    if let option { return option }
+    if let directory = environment("POSTERCACHE_DIR"), !directory.isEmpty { return directory }
+    if let caches = environment("XDG_CACHE_HOME"), caches.hasPrefix("/") {
+      return "\(caches)/postercache"
+    }
+    if let home = environment("HOME"), !home.isEmpty { return "\(home)/.cache/postercache" }
+    return nil
+  }
+
+  /// The cache directory.
+  ///
+  /// - Throws: ``PosterError/Code/directoryUnavailable`` if none is named anywhere.
+  func cacheDirectory() throws(PosterError) -> String {
+    guard let directory = pipeline.cacheDirectory, !directory.isEmpty else {
+      throw PosterError(
+        .directoryUnavailable, "no cache directory: name one with --cache-dir or POSTERCACHE_DIR")
+    }
+    return directory
+  }
+}

@@ -1,0 +1,158 @@
+import CLinux
+import Glibc
+
+/// Results on standard output, everything else on standard error. Usable from any thread.
+struct Console: Sendable {
+  let output: Settings.Output
+  /// Whether a progress bar is drawn.
+  let showsProgress: Bool
+  /// Whether standard error takes colours.
+  let usesColor: Bool
+  /// Columns of the terminal behind standard error, 80 if it is none.
+  let columns: Int
+
+  /// - Parameter environment: returns a variable's value; `NO_COLOR` (no-color.org) and `TERM`
+  ///   count.
+  init(_ output: Settings.Output, environment: (String) -> String?) {
+    let isTerminal = isatty(STDERR_FILENO) == 1
+    let isDumb = environment("TERM") == "dumb"
+    self.output = output
+    switch output.progress {
+    case .auto: showsProgress = isTerminal && !isDumb && !output.isQuiet
+    case .always: showsProgress = true
+    case .never: showsProgress = false
+    }
+    usesColor = isTerminal && !isDumb && (environment("NO_COLOR") ?? "").isEmpty
+    let width = isTerminal ? Int(postercache_terminal_columns(STDERR_FILENO)) : 0
+    columns = width > 0 ? width : 80
+  }
+
+  // MARK: - Results
+
+  /// Writes a result, even when quiet.
+  func result(_ text: String) throws(OutputError) {
+    try Array(text.utf8).withUnsafeBufferPointer { bytes throws(OutputError) in
+      try Self.write(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  /// Writes `value` and a line end.
+  func result(_ value: JSON) throws(OutputError) {
+    try result(value.text + "\n")
+  }
+
+  /// Writes what people read where programs read JSON; nothing when quiet.
+  func summary(_ text: String) throws(OutputError) {
+    if !output.isQuiet { try result(text) }
+  }
+
+  /// Writes a picture.
+  func result(bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    try Self.write(bytes)
+  }
+
+  // MARK: - Everything else
+
+  /// A failure or a warning: one line, even when quiet.
+  func failure(_ message: String) {
+    writeError("postercache: \(Self.onOneLine(message))\n")
+  }
+
+  /// What a person wants to know and a program does not; nothing when quiet.
+  func note(_ message: String) {
+    if !output.isQuiet { writeError("\(Self.onOneLine(message))\n") }
+  }
+
+  /// What happens in detail; only when verbose.
+  func detail(_ message: @autoclosure () -> String) {
+    if output.isVerbose { writeError("\(Self.onOneLine(message()))\n") }
+  }
+
+  /// Tells that results cannot be written, unless nobody reads them any more, and returns how the
+  /// command ends.
+  func report(_ error: OutputError) -> CommandStatus {
+    switch error {
+    case .closed: return .success
+    case .failed(let reason):
+      failure("cannot write to standard output: \(reason)")
+      return .failure
+    }
+  }
+
+  /// Draws `bar` over the one before.
+  func draw(_ bar: ProgressBar) {
+    if showsProgress { write("\r" + bar.text(columns: columns - 1, isColored: usesColor)) }
+  }
+
+  /// Takes the bar away.
+  func clearProgress() {
+    if showsProgress { write("\r" + String(repeating: " ", count: columns - 1) + "\r") }
+  }
+
+  /// `message` without control characters: what a server or an argument says must neither break
+  /// the line nor command the terminal.
+  static func onOneLine(_ message: String) -> String {
+    String(
+      message.unicodeScalars.map { scalar in
+        scalar.properties.generalCategory == .control ? "?" : Character(scalar)
+      })
+  }
+
+  /// A line, which takes the place of the bar if there is one.
+  private func writeError(_ line: String) {
+    let clearing = showsProgress ? "\r" + String(repeating: " ", count: columns - 1) + "\r" : ""
+    write(clearing + line)
+  }
+
+  private func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      // One call a line, so that lines of two threads do not mix. A failure is not reported:
+      // the place to report it to is the one that failed.
+      _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+    }
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    do {
+      try writeAll(bytes, to: STDOUT_FILENO)
+    } catch {
+      throw error.number == EPIPE ? .closed : .failed(error.reason)
+    }
+  }
+}
+
+/// Why nothing more can be written to standard output.
+enum OutputError: Error, Equatable {
+  /// Nobody reads any more, which is no failure: `postercache ls | head`.
+  case closed
+  /// The reason in words, such as a full disk.
+  case failed(String)
+}
+
+/// A failed `write`.
+struct WriteError: Error {
+  /// The value of `errno`.
+  let number: CInt
+  /// The same in words.
+  var reason: String { String(cString: strerror(number)) }
+}
+
+/// Writes all of `bytes`, waiting where the reader is slow.
+func writeAll(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: CInt
+) throws(WriteError) {
+  var rest = bytes
+  while !rest.isEmpty {
+    let written = write(descriptor, rest.baseAddress, rest.count)
+    if written >= 0 {
+      rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+    } else if errno == EAGAIN {
+      // Whoever gave us this descriptor made it non-blocking.
+      var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      poll(&request, 1, -1)
+    } else if errno != EINTR {
+      throw WriteError(number: errno)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import PosterCache
+import Testing
+
+@testable import postercache
+
+@Suite(.timeLimit(.minutes(1)))
+struct WarmTallyTests {
+  @Test func `a poster that two titles share is fetched once, a path that is none never`() throws {
+    var tally = WarmTally()
+    let first = tally.pageDidLoad(
+      page(1, ["/a.jpg", "/b.jpg", "/a.jpg", "/../../x.jpg"], itemCount: 6, noPath: 2),
+      size: .w92, images: Self.images)
+    #expect(
+      first.map(\.request.address.canonical)
+        == ["http://i.test/t/p/w92/a.jpg", "http://i.test/t/p/w92/b.jpg"])
+    #expect(first.map(\.request.priority) == [.background, .background])
+    let second = tally.pageDidLoad(
+      page(2, ["/b.jpg", "/c.jpg"], itemCount: 2), size: .w92, images: Self.images)
+    #expect(second.map(\.place) == [2])
+    #expect(tally.pages == 2 && tally.items == 8 && tally.posters == 3)
+    #expect(tally.skipped == .init(noPath: 2, duplicate: 2, unsupported: 1))
+  }
+
+  @Test func `the report has the contract's keys in the contract's order`() throws {
+    var tally = WarmTally()
+    _ = tally.pageDidLoad(
+      page(1, ["/a.jpg", "/b.jpg", "/c.jpg", "/d.jpg"], itemCount: 5, noPath: 1), size: .w342,
+      images: Self.images)
+    tally.posterDidArrive(.hit)
+    tally.posterDidArrive(.fetched(bytes: 1000))
+    tally.posterDidFail(
+      try PosterAddress("http://i.test/d.jpg"), place: 3, PosterError(.network, "reset"))
+    tally.posterDidFail(
+      try PosterAddress("http://i.test/c.jpg"), place: 2, PosterError(.status(404), "not there"))
+    tally.pageDidFail(
+      try PosterAddress("http://a.test/3/x?page=2"), PosterError(.malformedPage, "HTML"))
+    let json = WarmReport.json(
+      tally, list: .trending(media: .all, window: .day), milliseconds: 1234)
+    #expect(
+      json.text == """
+        {"list":"trending/all/day","pages":1,"items":5,"posters":4,\
+        "skipped":{"no_path":1,"duplicate":0,"unsupported":0},"hits":1,"fetched":1,\
+        "revalidated":0,"failed":2,"bytes":1000,"seconds":1.234,"failures":[\
+        {"url":"http://a.test/3/x?page=2","status":null,"error":"HTML"},\
+        {"url":"http://i.test/c.jpg","status":404,"error":"not there"},\
+        {"url":"http://i.test/d.jpg","status":null,"error":"reset"}]}
+        """)
+    #expect(
+      WarmReport.text(tally, list: .trending(media: .all, window: .day), milliseconds: 1234)
+        == """
+        trending/all/day: 1 page, 5 items, 4 posters
+          fetched  1  (1000 B in 1.234 s)
+          cached   1
+          failed   2
+          skipped  1  (1 without a poster)
+
+        """)
+  }
+
+  @Test func `the exit status says what went wrong as a whole`() throws {
+    let address = try PosterAddress("http://i.test/x")
+    let network = PosterError(.network, "down")
+    let missing = PosterError(.status(404), "missing")
+    func status(_ prepare: (inout WarmTally) -> Void) -> CommandStatus {
+      var tally = WarmTally()
+      prepare(&tally)
+      return tally.exitStatus
+    }
+    func list(_ tally: inout WarmTally) {
+      _ = tally.pageDidLoad(
+        page(1, ["/a", "/b"], itemCount: 2), size: .w92, images: Self.images)
+    }
+    #expect(status { _ in } == .success)
+    #expect(
+      status {
+        list(&$0)
+        $0.posterDidArrive(.hit)
+        $0.posterDidArrive(.hit)
+      } == .success)
+    #expect(status { $0.pageDidFail(address, network) } == .originDown)
+    #expect(status { $0.pageDidFail(address, PosterError(.status(502), "x")) } == .originDown)
+    #expect(status { $0.pageDidFail(address, PosterError(.malformedPage, "x")) } == .failure)
+    #expect(status { $0.pageDidFail(address, PosterError(.unauthorized, "x")) } == .refused)
+    #expect(
+      status {
+        list(&$0)
+        $0.pageDidFail(address, network)
+      } == .failure)
+    #expect(
+      status {
+        list(&$0)
+        $0.posterDidFail(address, place: 0, network)
+      } == .originDown)
+    #expect(
+      status {
+        list(&$0)
+        $0.posterDidArrive(.hit)
+        $0.posterDidFail(address, place: 1, network)
+      } == .failure)
+    #expect(
+      status {
+        list(&$0)
+        $0.posterDidFail(address, place: 0, network)
+        $0.posterDidFail(address, place: 1, missing)
+      } == .failure)
+    #expect(
+      status {
+        list(&$0)
+        $0.posterDidFail(address, place: 0, PosterError(.unauthorized, "403"))
+      } == .failure)
+  }
+
+  private static let images = try! PosterAddress("http://i.test/t/p/")  // parses
+
+  private func page(
+    _ number: Int, _ paths: [String], itemCount: Int, noPath: Int = 0
+  ) -> FeedPage {
+    FeedPage(
+      number: number,
+      items: paths.enumerated().map {
+        FeedItem(id: "\(number)-\($0.offset)", kind: .movie, posterPath: $0.element)
+      }, itemCount: itemCount, skipped: .init(noPath: noPath))
+  }
+}

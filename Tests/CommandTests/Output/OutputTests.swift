@@ -1,0 +1,125 @@
+import FoundationEssentials
+import Glibc
+import PosterCache
+import TestSupport
+import Testing
+
+@testable import postercache
+
+@Suite(.timeLimit(.minutes(1)))
+struct OutputTests {
+  @Test func `JSON keeps the order of keys and escapes what must be escaped`() {
+    let value = JSON.object([
+      ("z", .integer(-1)), ("a", .array([.null, .bool(true), .bool(false), .array([])])),
+      ("text", .string("quote\" slash/ back\\ \n\t\r\u{1}\u{7F} é 한 🎬")),
+    ])
+    #expect(
+      value.text
+        == #"{"z":-1,"a":[null,true,false,[]],"text":"quote\" slash/ back\\ "#
+        + #"\n\t\r\u0001\u007f é 한 🎬"}"#)
+    #expect(JSON.string(orNull: nil).text == "null")
+  }
+
+  @Test(arguments: [
+    (0, "0.000"), (7, "0.007"), (612, "0.612"), (1000, "1.000"), (123_456, "123.456"),
+    (-7, "-0.007"),
+  ])
+  func `thousandths have three decimals`(value: Int, expected: String) {
+    #expect(JSON.thousandths(value).text == expected)
+  }
+
+  @Test func `the progress bar is as wide as asked for`() {
+    let bar = ProgressBar(done: 57, total: 190, failed: 2, bytes: 2_411_724, isListing: true)
+    #expect(
+      bar.text(columns: 79, isColored: false)
+        == "[############............................]  57/190+ posters  2.3 MiB  2 failed"
+        .padded(to: 79))
+    #expect(
+      bar.text(columns: 79, isColored: true)
+        == ("[\u{1B}[32m############\u{1B}[0m............................]"
+          + "  57/190+ posters  2.3 MiB  2 failed".padded(to: 37)))
+    for columns in 0...200 {
+      #expect(bar.text(columns: columns, isColored: false).count == columns)
+    }
+  }
+
+  @Test func `the progress bar begins empty and ends full`() {
+    #expect(
+      ProgressBar().text(columns: 60, isColored: false)
+        == "[................................]  0/0+ posters  0 B       ".padded(to: 60)
+        || ProgressBar().text(columns: 60, isColored: false).hasPrefix("[...."))
+    let full = ProgressBar(done: 9, total: 9, failed: 0, bytes: 0, isListing: false)
+    #expect(full.text(columns: 60, isColored: false).hasPrefix("[####"))
+    #expect(!full.text(columns: 60, isColored: false).contains("."))
+  }
+
+  @Test(arguments: [
+    ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    (
+      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+    ),
+  ])
+  func `SHA-256 gives the standard's own examples`(text: String, expected: String) {
+    #expect(Array(text.utf8).withUnsafeBytes(sha256) == expected)
+  }
+
+  @Test func `a file is replaced as a whole, and a link to it stays`() throws {
+    let directory = TemporaryDirectory()
+    let file = "\(directory.path)/poster.jpg"
+    let link = "\(directory.path)/link.jpg"
+    #expect(symlink(file, link) == 0)
+    for text in ["old", "newer"] {
+      try OutputFile.write(PosterBody(copying: text.utf8), to: file)
+      #expect(try String(contentsOf: URL(filePath: file), encoding: .utf8) == text)
+    }
+    try OutputFile.write(PosterBody(copying: "through the link".utf8), to: link)
+    #expect(try String(contentsOf: URL(filePath: file), encoding: .utf8) == "through the link")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+        == ["link.jpg", "poster.jpg"])
+  }
+
+  @Test func `what is no regular file is written to as it is`() throws {
+    try OutputFile.write(PosterBody(copying: "x".utf8), to: "/dev/null")
+    var status = stat()
+    #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+  }
+
+  @Test(arguments: ["", "/nonexistent/directory"])
+  func `a file that cannot be written is told`(suffix: String) throws {
+    let directory = TemporaryDirectory()
+    let error = #expect(throws: PosterError.self) {
+      try OutputFile.write(PosterBody(copying: "x".utf8), to: "\(directory.path)\(suffix)")
+    }
+    #expect(error?.message.contains("cannot write \(directory.path)") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+  }
+
+  @Test func `a message stays on one line and commands no terminal`() {
+    #expect(Console.onOneLine("a\nb\r\u{1B}[31mc é") == "a?b??[31mc é")
+  }
+
+  @Test func `errors end the command as the contract says`() {
+    let expected: [(PosterError.Code, CommandStatus)] = [
+      (.invalidAddress, .usage), (.invalidConfiguration, .usage), (.unauthorized, .refused),
+      (.network, .originDown), (.timedOut, .originDown), (.untrustedCertificate, .originDown),
+      (.offline, .originDown), (.status(503), .originDown), (.status(404), .failure),
+      (.status(429), .failure), (.malformedPage, .failure), (.notAnImage, .failure),
+      (.incompleteBody, .failure), (.notStored, .failure), (.bodyTooLarge, .failure),
+      (.directoryUnavailable, .cacheUnavailable), (.unsupportedFormat, .cacheUnavailable),
+      (.damagedIndex, .cacheUnavailable),
+    ]
+    for (code, status) in expected {
+      #expect(CommandStatus(PosterError(code, "x")) == status, "\(code)")
+    }
+  }
+
+  @Test func `an age is told in its largest unit`() {
+    let expected: [(Double, String)] = [
+      (-5, "0s"), (59.9, "59s"), (60, "1m"), (3599, "59m"), (7200, "2h"), (86_400 * 9, "9d"),
+    ]
+    for (seconds, text) in expected { #expect(ListCommand.age(seconds) == text) }
+  }
+}

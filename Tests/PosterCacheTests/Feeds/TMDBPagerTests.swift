@@ -1,0 +1,171 @@
+import TestSupport
+import Testing
+
+@testable import PosterCache
+
+@Suite(.timeLimit(.minutes(1)))
+struct TMDBPagerTests {
+  @Test func `repeats are dropped by kind and identifier`() {
+    var pager = TMDBPager(kind: .unknown(""), pageLimit: nil, itemLimit: nil)
+    let first = pager.pageDidLoad(
+      page(
+        5, [movie(1, "/a.jpg"), item(1, "tv", "/b.jpg"), movie(2, nil), nil, movie(1, "/a.jpg")])
+    )
+    #expect(
+      first.items == [
+        FeedItem(id: "1", kind: .movie, posterPath: "/a.jpg"),
+        FeedItem(id: "1", kind: .tv, posterPath: "/b.jpg"),
+      ])
+    #expect(first.skipped == .init(noPath: 1, duplicate: 1, unsupported: 1))
+    #expect(first.itemCount == 5)
+    #expect(first.number == 1)
+    let second = pager.pageDidLoad(page(5, [movie(2, nil), movie(3, "/c.jpg")]))
+    #expect(second.items.map(\.id) == ["3"])
+    #expect(second.skipped == .init(duplicate: 1))
+    #expect(second.number == 2)
+  }
+
+  @Test func `an entry that names no kind is of the list's kind`() {
+    var pager = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
+    let page = pager.pageDidLoad(
+      page(1, [item(1, nil, "/a.jpg"), item(2, "collection", "/b.jpg")]))
+    #expect(page.items.map(\.kind) == [.movie, .collection])
+  }
+
+  @Test func `a list ends at its last page, and at page 500 whatever its total`() {
+    for (total, expected) in [(3, 3), (500, 500), (1000, 500), (0, 1), (-7, 1), (1, 1)] {
+      #expect(pagesAsked(pageLimit: nil) { page(total, [movie($0, "/\($0).jpg")]) } == expected)
+    }
+  }
+
+  @Test func `a list without any total ends at page 500 too`() {
+    #expect(pagesAsked(pageLimit: nil) { page(nil, [movie($0, "/\($0).jpg")]) } == 500)
+  }
+
+  @Test func `an empty page ends the list`() {
+    #expect(pagesAsked(pageLimit: nil) { page(500, $0 == 4 ? [] : [movie($0, "/x.jpg")]) } == 4)
+  }
+
+  @Test func `a page of repeats ends the list, one of new entries without pictures does not`() {
+    #expect(pagesAsked(pageLimit: nil) { page(500, [movie(min($0, 6), nil)]) } == 7)
+    #expect(pagesAsked(pageLimit: nil) { _ in page(500, [nil, nil]) } == 1)
+  }
+
+  @Test func `the caller's number of pages ends the list`() {
+    #expect(pagesAsked(pageLimit: 7) { page(500, [movie($0, "/x.jpg")]) } == 7)
+    #expect(pagesAsked(pageLimit: 0) { page(500, [movie($0, "/x.jpg")]) } == 0)
+    #expect(pagesAsked(pageLimit: 9999) { page(9999, [movie($0, "/x.jpg")]) } == 500)
+  }
+
+  @Test func `the caller's number of pictures ends the list in the middle of a page`() {
+    var pager = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: 2)
+    let page = pager.pageDidLoad(
+      page(9, [movie(1, nil), movie(2, "/2.jpg"), movie(3, "/3.jpg"), movie(4, "/4.jpg")]))
+    #expect(page.items.map(\.id) == ["2", "3"])
+    #expect(page.itemCount == 3)
+    #expect(pager.nextPage == nil)
+    #expect(TMDBPager(kind: .movie, pageLimit: nil, itemLimit: 0).nextPage == nil)
+  }
+
+  @Test func `entries without an identifier are told apart by their pictures`() {
+    var pager = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
+    func unnamed(_ path: String) -> TMDBPage.Item {
+      TMDBPage.Item(id: nil, mediaType: nil, title: nil, posterPath: path)
+    }
+    let page = pager.pageDidLoad(page(1, [unnamed("/a"), unnamed("/b"), unnamed("/a")]))
+    #expect(page.items.map(\.posterPath) == ["/a", "/b"])
+    #expect(page.skipped.duplicate == 1)
+  }
+
+  @Test func `the list goes on behind a failed page if it is known to reach that far`() {
+    var pager = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
+    _ = pager.pageDidLoad(page(3, [movie(1, "/1.jpg")]))
+    pager.pageDidFail(isRefusal: false)
+    #expect(pager.nextPage == 3)
+    pager.pageDidFail(isRefusal: false)
+    #expect(pager.nextPage == nil)
+  }
+
+  @Test func `a failed first page, a refusal, and three failures in a row end the list`() {
+    var first = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
+    first.pageDidFail(isRefusal: false)
+    #expect(first.nextPage == nil)
+
+    var refused = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
+    _ = refused.pageDidLoad(page(100, [movie(1, "/1.jpg")]))
+    refused.pageDidFail(isRefusal: true)
+    #expect(refused.nextPage == nil)
+
+    var failing = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
+    _ = failing.pageDidLoad(page(100, [movie(1, "/1.jpg")]))
+    failing.pageDidFail(isRefusal: false)
+    failing.pageDidFail(isRefusal: false)
+    _ = failing.pageDidLoad(page(100, [movie(2, "/2.jpg")]))
+    for expected in [6, 7, nil] {
+      failing.pageDidFail(isRefusal: false)
+      #expect(failing.nextPage == expected)
+    }
+  }
+
+  @Test(arguments: 0..<200)
+  func `whatever a server answers, nothing comes twice and the list ends`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let pageLimit = Bool.random(using: &random) ? Int.random(in: 0...600, using: &random) : nil
+    let itemLimit = Bool.random(using: &random) ? Int.random(in: 0...200, using: &random) : nil
+    var pager = TMDBPager(kind: .tv, pageLimit: pageLimit, itemLimit: itemLimit)
+    var seen: Set<String> = []
+    var requests = 0
+    var pictures = 0
+    while let number = pager.nextPage {
+      requests += 1
+      #expect(number <= min(pageLimit ?? 500, 500), "seed \(seed)")
+      if Int.random(in: 0..<20, using: &random) == 0 {
+        pager.pageDidFail(isRefusal: false)
+        continue
+      }
+      let items = (0..<Int.random(in: 0...21, using: &random)).map { _ -> TMDBPage.Item? in
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: nil
+        case 1: movie(Int.random(in: 0..<4000, using: &random), nil)
+        default: movie(Int.random(in: 0..<4000, using: &random), "/x.jpg")
+        }
+      }
+      var expected: [String] = []
+      for item in items where expected.count + pictures < itemLimit ?? Int.max {
+        guard let id = item?.id, seen.insert(id).inserted, item?.posterPath != nil else { continue }
+        expected.append(id)
+      }
+      let total = Bool.random(using: &random) ? Int.random(in: -5...2000, using: &random) : nil
+      let result = pager.pageDidLoad(page(total, items))
+      pictures += expected.count
+      #expect(result.items.map(\.id) == expected, "seed \(seed)")
+      let skipped = result.skipped
+      #expect(
+        result.itemCount
+          == result.items.count + skipped.noPath + skipped.duplicate + skipped.unsupported,
+        "seed \(seed)")
+    }
+    #expect(requests <= 500, "seed \(seed)")
+    #expect(pictures <= itemLimit ?? Int.max, "seed \(seed)")
+  }
+
+  private func pagesAsked(pageLimit: Int?, _ answer: (Int) -> TMDBPage) -> Int {
+    var pager = TMDBPager(kind: .movie, pageLimit: pageLimit, itemLimit: nil)
+    var requests = 0
+    while let number = pager.nextPage {
+      requests += 1
+      _ = pager.pageDidLoad(answer(number))
+    }
+    return requests
+  }
+
+  private func page(_ total: Int?, _ items: [TMDBPage.Item?]) -> TMDBPage {
+    TMDBPage(number: nil, totalPages: total, totalResults: nil, items: items)
+  }
+
+  private func movie(_ id: Int, _ path: String?) -> TMDBPage.Item { item(id, "movie", path) }
+
+  private func item(_ id: Int, _ type: String?, _ path: String?) -> TMDBPage.Item {
+    TMDBPage.Item(id: String(id), mediaType: type, title: nil, posterPath: path)
+  }
+}
