@@ -39,7 +39,8 @@ let package = Package(
     .testTarget(
       name: "PosterCacheTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
     .testTarget(
-      name: "PosterServerTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
+      name: "PosterServerTests",
+      dependencies: ["PosterCache", "PosterServer", "TestSupport", "CTurboJPEG", "CPNG"]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["PosterCache", "PosterServer", "postercache", "TestSupport"]),

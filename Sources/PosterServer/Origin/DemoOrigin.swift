@@ -87,15 +87,17 @@ public final class DemoOrigin: Sendable {
   /// Stops listening, closes all connections, also those with held or stalled answers, and ends the
   /// threads. Returns when that is done; calling it again does nothing.
   public func shutdown() {
-    let isFirst = life.wait(untilNanoseconds: { _ in nil }) { life -> Bool? in
-      switch life {
-      case .running:
-        life = .ending
-        return true
-      case .ending: return nil
-      case .ended: return false
-      }
-    }
+    let isFirst = life.wait(
+      untilNanoseconds: { _ in nil },
+      for: { (life: inout Life) -> Bool? in
+        switch life {
+        case .running:
+          life = .ending
+          return true
+        case .ending: return nil
+        case .ended: return false
+        }
+      })
     guard isFirst else { return }
     traffic.end()
     alarm.join()

@@ -92,10 +92,12 @@ final class OriginTraffic: Sendable {
 
   /// Wakes connections whose time has come, until the origin ends: the life of one thread.
   func run() {
-    state.wait(untilNanoseconds: { $0.waits.nextDeadline }) { state in
-      Self.resume(state.waits.expire(at: monotonicNanoseconds()), in: &state)
-      return state.hasEnded ? () : nil
-    }
+    state.wait(
+      untilNanoseconds: { $0.waits.nextDeadline },
+      for: { state in
+        Self.resume(state.waits.expire(at: monotonicNanoseconds()), in: &state)
+        return state.hasEnded ? () : nil
+      })
   }
 
   /// Wakes everybody for the last time; from now on nothing is suspended.

@@ -20,6 +20,9 @@ struct PosterCanvas: ~Copyable {
   /// Bytes from one row of luma to the next: a multiple of eight, so that grain goes on in words.
   private let lumaStride: Int
   private let chromaStride: Int
+  /// Rows of luma in memory: even, because encoders read them in pairs. A row or a column beyond the
+  /// picture continues it.
+  private let rowCount: Int
   private let luma: UnsafeMutablePointer<UInt8>
   private let blueDifference: UnsafeMutablePointer<UInt8>
   private let redDifference: UnsafeMutablePointer<UInt8>
@@ -30,9 +33,10 @@ struct PosterCanvas: ~Copyable {
     height = (width * 3 + 1) / 2
     lumaStride = (width + 7) & ~7
     chromaStride = lumaStride / 2
-    let chromaCount = chromaStride * ((height + 1) / 2)
-    luma = .allocate(capacity: lumaStride * height)
-    luma.initialize(repeating: 0, count: lumaStride * height)
+    rowCount = (height + 1) & ~1
+    let chromaCount = chromaStride * rowCount / 2
+    luma = .allocate(capacity: lumaStride * rowCount)
+    luma.initialize(repeating: 0, count: lumaStride * rowCount)
     blueDifference = .allocate(capacity: chromaCount)
     blueDifference.initialize(repeating: 128, count: chromaCount)
     redDifference = .allocate(capacity: chromaCount)
@@ -49,8 +53,8 @@ struct PosterCanvas: ~Copyable {
 
   /// Fills everything with a gradient through `inks`, evenly spaced from top to bottom.
   func fillGradient(_ inks: [PosterInk]) {
-    for row in 0..<height {
-      let position = Double(row) / Double(height) * Double(inks.count - 1)
+    for row in 0..<rowCount {
+      let position = Double(row) / Double(rowCount) * Double(inks.count - 1)
       let index = min(Int(position), inks.count - 2)
       let ink = inks[index].mixed(with: inks[index + 1], share: position - Double(index))
       fillSpan(row: row, from: 0, to: width, with: ink)
@@ -121,7 +125,7 @@ struct PosterCanvas: ~Copyable {
     guard strength > 0 else { return }
     let wordsInRow = lumaStride / 8
     GrainTile.all[strength].words.withUnsafeBufferPointer { tile in
-      for row in 0..<height {
+      for row in 0..<rowCount {
         let grain = tile.baseAddress.unsafelyUnwrapped + random.below(tile.count - wordsInRow)
         UnsafeMutableRawPointer(luma + row * lumaStride)
           .withMemoryRebound(to: UInt64.self, capacity: wordsInRow) { pixels in
@@ -187,9 +191,9 @@ struct PosterCanvas: ~Copyable {
     }
   }
 
-  /// The pixel row at `y`, within the picture.
+  /// The row in memory at `y`, the nearest one for what lies outside.
   private func row(_ y: Double) -> Int {
-    max(0, min(height, Int((y * Double(width)).rounded())))
+    max(0, min(rowCount, Int((y * Double(width)).rounded())))
   }
 
   /// The pixel column at `x`, within the picture.
@@ -199,6 +203,7 @@ struct PosterCanvas: ~Copyable {
 
   private func fillSpan(row: Int, from start: Int, to end: Int, with ink: PosterInk) {
     guard start < end else { return }
+    let end = end == width ? lumaStride : end
     memset(luma + row * lumaStride + start, CInt(ink.luma), end - start)
     guard row & 1 == 0 else { return }
     let offset = row / 2 * chromaStride + start / 2
