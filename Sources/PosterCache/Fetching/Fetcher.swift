@@ -119,12 +119,13 @@ package final class Fetcher: Sendable {
   /// Stops every transfer, completes every request as cancelled, closes every connection and waits
   /// for the fetch thread. Calling it again does nothing but wait. Never call it in a completion.
   package func shutdown() {
-    precondition(!thread.isCurrent, "a fetcher cannot be shut down in one of its completions")
     let isFirst = phase.withLock { phase in
       defer { if phase == .running { phase = .ending } }
       return phase == .running
     }
     if isFirst {
+      // Asked only while the thread runs: once it has been joined, a new thread may be its equal.
+      precondition(!thread.isCurrent, "a fetcher cannot be shut down in one of its completions")
       inbox.close()
       thread.join()
       phase.withLock { $0 = .ended }

@@ -1,0 +1,93 @@
+import Glibc
+import PosterCache
+import PosterServer
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct CacheCommandTests {
+  @Test func `ls lists the most recently used first`() async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    let addresses = ["a.jpg", "b.png", "c.jpg"].map { "\(place.origin.images)w92/\($0)" }
+    for address in addresses + [addresses[0]] {
+      #expect(await place.run("get", address).status == 0)
+    }
+    let plain = await place.run("ls")
+    #expect(
+      plain.output.split(separator: "\n").map { $0.split(separator: " ").last.map(String.init) }
+        == [addresses[0], addresses[2], addresses[1]])
+    let json = await place.run("ls", "--json")
+    #expect(
+      json.keys == ["key", "url", "bytes", "content_type", "stored_at", "expires_at", "pinned"])
+    let entries = try json.decoded(as: [Entry].self)
+    #expect(entries.map(\.url) == [addresses[0], addresses[2], addresses[1]])
+    #expect(entries.map(\.contentType) == ["image/jpeg", "image/jpeg", "image/png"])
+    #expect(entries[0].bytes == DemoPoster.encode(name: "a.jpg", size: .w92).count)
+    #expect(entries.allSatisfy { !$0.pinned })
+  }
+
+  @Test func `stats counts, clear removes`() async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    #expect(await place.warm("--limit", "8").status == 0)
+    let stats = await place.run("stats", "--json", "--disk-limit", "64M")
+    #expect(
+      stats.keys == [
+        "entries", "bytes", "limit", "segments", "hits", "misses", "evictions", "corrupt",
+      ])
+    let counts = try stats.decoded(as: [String: Int].self)
+    #expect(counts["entries"] == 8 && counts["limit"] == 64 << 20 && counts["corrupt"] == 0)
+    let listed = try await place.run("ls", "--json").decoded(as: [Entry].self)
+    let cleared = await place.run("clear", "--json")
+    #expect(cleared.status == 0)
+    #expect(cleared.keys == ["removed", "bytes"])
+    let removed = try cleared.decoded(as: [String: Int].self)
+    #expect(removed == ["removed": 8, "bytes": listed.reduce(0) { $0 + $1.bytes }])
+    #expect(await place.run("ls").output.isEmpty)
+    #expect(await place.run("ls", "--json").output == "[\n]\n")
+    // The limit stays with the directory.
+    let later = try await place.run("stats", "--json").decoded(as: [String: Int].self)
+    #expect(later["limit"] == 64 << 20 && later["entries"] == 0)
+    #expect(await place.run("clear").output == "removed 0 posters, 0 B\n")
+  }
+
+  @Test func `demo-origin tells where it listens, and ends with a signal`() async throws {
+    let directory = TemporaryDirectory()
+    let command = PosterCacheBinary.start(["demo-origin", "--fault", "/t/p/w92/bad.jpg=status:500"])
+    let addresses = await command.firstOutput().split(separator: "\n")
+      .map { $0.split(separator: " ").map(String.init) }
+    #expect(addresses.map(\.first) == ["api", "images"])
+    let images = try #require(addresses.last?.last)
+    #expect(images.hasPrefix("http://127.0.0.1:") && images.hasSuffix("/t/p/"))
+    let picture = await PosterCacheBinary.run([
+      "get", "\(images)w92/good.jpg", "--cache-dir", directory.path,
+    ])
+    #expect(picture.standardOutput == DemoPoster.encode(name: "good.jpg", size: .w92))
+    let fault = await PosterCacheBinary.run([
+      "get", "\(images)w92/bad.jpg", "--cache-dir", directory.path, "--retries", "0",
+    ])
+    #expect(fault.status == 4)
+    command.send(SIGTERM)
+    let result = await command.result()
+    #expect(result.status == 143)
+    #expect(result.errors.isEmpty)
+  }
+
+  @Test func `help and version need nothing`() async throws {
+    for arguments in [["--help"], ["warm", "--help"], ["demo-origin", "-h"]] {
+      let result = await PosterCacheBinary.run(arguments)
+      #expect(result.status == 0 && result.errors.isEmpty)
+      #expect(result.output.hasPrefix("usage: postercache"))
+    }
+    let version = await PosterCacheBinary.run(["-V"])
+    #expect(version.output == "postercache \(postercacheVersion)\n" && version.status == 0)
+  }
+
+  private struct Entry: Decodable {
+    var url: String
+    var bytes: Int
+    var contentType: String
+    var pinned: Bool
+  }
+}
