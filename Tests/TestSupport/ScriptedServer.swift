@@ -104,11 +104,12 @@ public final class ScriptedServer: Sendable {
 
   private func accept() {
     while true {
-      let connection = accept4(listener, nil, nil, CInt(SOCK_CLOEXEC.rawValue))
+      let connection = Glibc.accept(listener, nil, nil)
       guard connection >= 0 else {
         if errno == EINTR || errno == ECONNABORTED { continue }
         return
       }
+      _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
       let isStopped = state.withLock { state in
         state.connections.insert(connection)
         return state.isStopped
@@ -121,6 +122,7 @@ public final class ScriptedServer: Sendable {
 
   private func serve(_ connection: CInt) {
     var input: [UInt8] = []
+    var wasReset = false
     while let request = Self.read(from: connection, &input) {
       let steps = answer(request)
       state.withLock { state in
@@ -129,11 +131,16 @@ public final class ScriptedServer: Sendable {
         state.largestActiveCount = max(state.largestActiveCount, state.activeCount)
       }
       state.signal()
-      let goesOn = steps.allSatisfy { perform($0, connection) }
+      let goesOn = steps.allSatisfy { step in
+        if case .reset = step { wasReset = true }
+        return perform(step, connection)
+      }
       state.withLock { $0.activeCount -= 1 }
       if !goesOn { break }
     }
     state.withLock { _ = $0.connections.remove(connection) }
+    // A child process of another test may hold a copy for a moment; the peer must not wait for it.
+    if !wasReset { Glibc.shutdown(connection, CInt(SHUT_RDWR)) }
     close(connection)
   }
 
@@ -144,7 +151,7 @@ public final class ScriptedServer: Sendable {
       var sent = 0
       while sent < bytes.count {
         let count = bytes[sent...].withUnsafeBytes {
-          send(connection, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL.rawValue))
+          send(connection, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
         }
         guard count > 0 else { return false }
         sent += count
