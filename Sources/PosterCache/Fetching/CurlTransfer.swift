@@ -147,8 +147,10 @@ final class CurlTransfer {
     receivedCount = 0
   }
 
-  /// Any 2xx but an answer to a range that nobody asked for.
-  private var isSuccess: Bool { (200...299).contains(headers.status) && headers.status != 206 }
+  /// Any 2xx but those that promise no body and the answer to a range that nobody asked for.
+  private var isSuccess: Bool {
+    (200...299).contains(headers.status) && !(204...206).contains(headers.status)
+  }
 
   // MARK: - Ending
 

@@ -132,7 +132,9 @@ struct FetchFailure: Error {
 
   /// What `bytes` are, judged by themselves and only then by what the server calls them.
   private static func describe(_ bytes: UnsafeRawBufferPointer, contentType: String?) -> String {
-    let start = bytes.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
+    // White space and a byte order mark may precede markup.
+    let skipped: [UInt8] = [0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF]
+    let start = bytes.drop { skipped.contains($0) }
     let text = String(decoding: start.prefix(64), as: UTF8.self).lowercased()
     if start.isEmpty { return "an empty body" }
     if text.hasPrefix("<!doctype html") || text.hasPrefix("<html") { return "an HTML page" }

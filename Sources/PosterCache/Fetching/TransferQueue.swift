@@ -91,8 +91,8 @@ struct TransferQueue {
     let key = TransferKey(request)
     if let id = transferIDs[key] {
       add(ticket, priority: request.priority, to: id)
-      guard transfers[id].queueEntry != nil else { return [] }
-      return enqueueIfRankChanged(id, now: now)
+      enqueueIfRankChanged(id, now: now)
+      return startReady(now: now)
     }
     let host = hosts.index(of: HostKey(request.address), now: now) { key in
       HostLimits(host: key.name, configuration: configuration)
@@ -113,16 +113,15 @@ struct TransferQueue {
     transfers[id].tickets[place.priority.rawValue].count -= 1
     if transfers[id].tickets.liveCount > 0 {
       sweepTickets(of: id, priority: place.priority)
-      guard transfers[id].queueEntry != nil else { return [completion] }
-      return enqueueIfRankChanged(id, now: now) + [completion]
+      enqueueIfRankChanged(id, now: now)
+      return startReady(now: now) + [completion]
     }
     let host = transfers[id].host
     let wasRunning = transfers[id].isRunning
     if wasRunning { stopRunning(id) }
     release(id)
-    guard wasRunning else { return [completion] }
     offer(host, now: now)
-    return [.abort(id)] + startReady(now: now) + [completion]
+    return (wasRunning ? [.abort(id)] : []) + startReady(now: now) + [completion]
   }
 
   /// A running transfer ended.
@@ -155,22 +154,9 @@ struct TransferQueue {
     return startReady(now: now) + completions
   }
 
-  /// Time went by: ``nextWake`` has come, or was about to.
+  /// Time went by: ``nextWake`` has come. Every other event does the same, too.
   mutating func timeDidPass(now: UInt64) -> [Action] {
-    while let wake = wakes.first, wake.time <= now {
-      wakes.removeFirst()
-      switch wake.target {
-      case .transfer(let id) where transfers[id].delayEntry == wake.serial:
-        transfers[id].delayEntry = nil
-        delayedCount -= 1
-        enqueue(id, now: now)
-      case .host(let host) where hosts[host].wakeEntry == wake.serial:
-        hosts[host].wakeEntry = nil
-        offer(host, now: now)
-      default: break
-      }
-    }
-    return startReady(now: now)
+    startReady(now: now)
   }
 
   /// The engine ends: every ticket completes as cancelled, now and from now on.
@@ -260,10 +246,9 @@ struct TransferQueue {
     offer(host, now: now)
   }
 
-  private mutating func enqueueIfRankChanged(_ id: TransferID, now: UInt64) -> [Action] {
-    guard rank(of: id) != transfers[id].queueEntry?.rank else { return [] }
+  private mutating func enqueueIfRankChanged(_ id: TransferID, now: UInt64) {
+    guard let entry = transfers[id].queueEntry, rank(of: id) != entry.rank else { return }
     enqueue(id, now: now)
-    return startReady(now: now)
   }
 
   private mutating func leaveQueue(_ id: TransferID) {
@@ -342,6 +327,7 @@ struct TransferQueue {
   }
 
   private mutating func startReady(now: UInt64) -> [Action] {
+    wakeUp(now: now)
     var actions: [Action] = []
     while runningCount < maximumTransfers, let ready = readyHosts.first {
       readyHosts.removeFirst()
@@ -378,6 +364,23 @@ struct TransferQueue {
   }
 
   // MARK: - Alarms
+
+  /// Ends the waits that are over.
+  private mutating func wakeUp(now: UInt64) {
+    while let wake = wakes.first, wake.time <= now {
+      wakes.removeFirst()
+      switch wake.target {
+      case .transfer(let id) where transfers[id].delayEntry == wake.serial:
+        transfers[id].delayEntry = nil
+        delayedCount -= 1
+        enqueue(id, now: now)
+      case .host(let host) where hosts[host].wakeEntry == wake.serial:
+        hosts[host].wakeEntry = nil
+        offer(host, now: now)
+      default: break
+      }
+    }
+  }
 
   private mutating func wake(_ target: Wake.Target, at time: UInt64) -> UInt64 {
     let serial = nextSerial()

@@ -1,0 +1,306 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import PosterCache
+
+/// Bounds: sizes, times, redirects, credentials, and the end.
+@Suite(.timeLimit(.minutes(1)))
+struct FetcherLimitTests {
+  @Test func `a body over the limit is refused, announced or not`() throws {
+    var configuration = FetchConfiguration.once
+    configuration.maximumBodyBytes = 1000
+    try withServer(
+      configuration,
+      answer: { request in
+        switch request.target {
+        case "/announced": [.response(body: TestPicture.jpeg(filler: 993))]
+        case "/unannounced": [.unannounced(body: TestPicture.jpeg(filler: 200_000)), .close]
+        default: [.response(body: TestPicture.jpeg(filler: 992))]
+        }
+      }
+    ) { server, fetcher throws in
+      for path in ["/announced", "/unannounced"] {
+        let outcome = try fetcher.outcome(of: server.address(path))
+        #expect(outcome.code == .bodyTooLarge)
+        #expect(
+          outcome.message
+            == "the body is larger than the limit of 1000 B: \(server.address(path))")
+      }
+      #expect(try fetcher.outcome(of: server.address("/fits")).get().body.count == 1000)
+    }
+  }
+
+  @Test func `a body that never ends stops at the limit`() throws {
+    var configuration = FetchConfiguration.once
+    configuration.maximumBodyBytes = 1 << 20
+    let piece = ScriptedServer.Step.send([UInt8](repeating: 0x55, count: 1 << 16))
+    try withServer(
+      configuration,
+      answer: { _ in
+        [.unannounced(body: [0xFF, 0xD8, 0xFF])] + Array(repeating: piece, count: 1000)
+      }
+    ) { server, fetcher throws in
+      #expect(try fetcher.outcome(of: server.address("/")).code == .bodyTooLarge)
+    }
+  }
+
+  @Test func `five redirects are followed, and only the last body counts`() throws {
+    try withServer(
+      .once,
+      answer: { request in
+        guard let hops = Int(request.target.dropFirst()), hops > 0 else {
+          return [.response(body: TestPicture.png)]
+        }
+        return [.response(302, ["Location: /\(hops - 1)"], body: TestPicture.jpeg())]
+      }
+    ) { server, fetcher throws in
+      #expect(try fetcher.outcome(of: server.address("/5")).get().body.bytes == TestPicture.png)
+      let outcome = try fetcher.outcome(of: server.address("/6"))
+      #expect(outcome.code == .status(302))
+      #expect(outcome.message == "redirected more than 5 times: \(server.address("/6"))")
+      #expect(server.requests.count == 12)
+    }
+  }
+
+  @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/a.jpg", "gopher://127.0.0.1/"])
+  func `a redirect to anything but http and https is refused`(location: String) throws {
+    try withServer(answer: { _ in [.response(302, ["Location: \(location)"])] }) {
+      server, fetcher throws in
+      let outcome = try fetcher.outcome(of: server.address("/a"))
+      #expect(outcome.code == .invalidAddress)
+      #expect(
+        outcome.message
+          == "redirected to an address that is not http or https: \(server.address("/a"))")
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test func `a server that never answers costs no more than the time-out`() throws {
+    var configuration = FetchConfiguration.once
+    configuration.timeoutSeconds = 0.25
+    let gate = Gate()
+    try withServer(configuration, answer: { _ in [.wait(gate)] }) { server, fetcher throws in
+      let outcome = try fetcher.outcome(of: server.address("/"))
+      #expect(outcome.code == .timedOut)
+      #expect(outcome.message == "timed out after 0.25 s waiting for \(server.address("/"))")
+    }
+  }
+
+  @Test func `a body that stalls is given up before the time-out`() throws {
+    var configuration = FetchConfiguration.once
+    configuration.stallTimeoutSeconds = 1
+    let gate = Gate()
+    try withServer(
+      configuration,
+      answer: { _ in
+        [.response(body: [0xFF, 0xD8, 0xFF], announcing: 1000), .wait(gate)]
+      }
+    ) { server, fetcher throws in
+      let outcome = try fetcher.outcome(of: server.address("/"))
+      #expect(outcome.code == .timedOut)
+      #expect(outcome.message == "no data for 1 s from \(server.address("/"))")
+    }
+  }
+
+  @Test func `a refused connection is tried again and says whom it could not reach`() throws {
+    let server = ScriptedServer { _ in [] }
+    server.stop()
+    let fetcher = try Fetcher()
+    defer { fetcher.shutdown() }
+    let outcome = try fetcher.outcome(of: server.address("/"))
+    #expect(outcome.code == .network)
+    #expect(outcome.message == "cannot connect to 127.0.0.1:\(server.port): Connection refused")
+    #expect(fetcher.statistics.transfersStarted == 3)
+  }
+
+  @Test func `a name that does not resolve says so`() throws {
+    let fetcher = try Fetcher(.once)
+    defer { fetcher.shutdown() }
+    let outcome = try fetcher.outcome(of: "http://nowhere.invalid/a.jpg")
+    #expect(outcome.code == .network)
+    #expect(
+      outcome.message == "cannot resolve nowhere.invalid; check the name and the network")
+  }
+
+  @Test func `connect-to leads a name to another address`() throws {
+    let server = ScriptedServer { _ in [.response(body: TestPicture.png)] }
+    defer { server.stop() }
+    var configuration = FetchConfiguration.once
+    configuration.connectTo = ["demo.test:80:127.0.0.1:\(server.port)"]
+    let fetcher = try Fetcher(configuration)
+    defer { fetcher.shutdown() }
+    #expect(try fetcher.outcome(of: "http://demo.test/a.png").get().status == 200)
+    #expect(server.requests[0].headers["host"] == "demo.test")
+  }
+
+  // MARK: - Pages and credentials
+
+  @Test(arguments: [200, 401, 403, 404, 500])
+  func `every status of a page is an answer`(status: Int) throws {
+    let body = Array("{\"status_code\":7}".utf8)
+    try withServer(answer: { _ in [.response(status, ["Retry-After: 0"], body: body)] }) {
+      server, fetcher throws in
+      let response = try fetcher.outcome(of: server.address("/3"), kind: .page(nil)).get()
+      #expect(response.status == status)
+      #expect(response.body.bytes == body)
+      #expect(response.type == nil)
+      #expect(server.requests.count == (status == 500 ? 3 : 1))
+      #expect(server.requests[0].headers["accept"] == "application/json")
+      #expect(server.requests[0].headers["accept-encoding"]?.contains("gzip") == true)
+    }
+  }
+
+  @Test func `a bearer token goes to its own host and port only`() throws {
+    let other = ScriptedServer { _ in [.response(body: [])] }
+    defer { other.stop() }
+    let otherAddress = other.address("/stolen")
+    try withServer(
+      .once,
+      answer: { request in
+        switch request.target {
+        case "/away": [.response(302, ["Location: \(otherAddress)"])]
+        case "/near": [.response(302, ["Location: /end"])]
+        default: [.response(body: TestPicture.png)]
+        }
+      }
+    ) { server, fetcher throws in
+      let kind = FetchRequest.Kind.page(.bearerToken("eyJ.secret"))
+      #expect(try fetcher.outcome(of: server.address("/away"), kind: kind).get().status == 200)
+      #expect(other.requests.count == 1)
+      #expect(other.requests[0].headers["authorization"] == nil)
+      #expect(try fetcher.outcome(of: server.address("/near"), kind: kind).get().status == 200)
+      #expect(
+        server.requests.map { $0.headers["authorization"] }
+          == Array(repeating: "Bearer eyJ.secret", count: 3))
+      // The handle that carried it is used again for a picture.
+      #expect(try fetcher.outcome(of: server.address("/picture")).get().status == 200)
+      #expect(server.requests.last?.target == "/picture")
+      #expect(server.requests.last?.headers["authorization"] == nil)
+    }
+  }
+
+  @Test func `an API key is a parameter of the first request only, and of no message`() throws {
+    try withServer(
+      .once,
+      answer: { request in
+        switch request.target {
+        case "/3?page=2&api_key=a%2Fb%26c": [.response(302, ["Location: /end"])]
+        case "/end": [.response(body: [])]
+        default: [.close]
+        }
+      }
+    ) { server, fetcher throws in
+      let kind = FetchRequest.Kind.page(.apiKey("a/b&c"))
+      #expect(try fetcher.outcome(of: server.address("/3?page=2"), kind: kind).get().status == 200)
+      #expect(server.requests.map(\.target) == ["/3?page=2&api_key=a%2Fb%26c", "/end"])
+      let failure = try fetcher.outcome(of: server.address("/other"), kind: kind)
+      #expect(server.requests.last?.target == "/other?api_key=a%2Fb%26c")
+      #expect(
+        failure.message
+          == "the server closed the connection without an answer: \(server.address("/other"))")
+    }
+  }
+
+  // MARK: - Dropping and the end
+
+  @Test func `dropping one of two interests disturbs nothing, dropping both stops`() throws {
+    let gate = Gate()
+    try withServer(answer: { request in
+      [.wait(gate), .response(body: TestPicture.png)]
+    }) { server, fetcher throws in
+      let (kept, dropped) = (Completions(), Completions())
+      try fetcher.fetch(server.address("/a"), into: kept)
+      let first = try fetcher.fetch(server.address("/a"), into: dropped)
+      let second = try fetcher.fetch(server.address("/b"), into: dropped)
+      server.waitForRequests(2)
+      fetcher.drop(first)
+      fetcher.drop(second)
+      fetcher.drop(second)
+      #expect(dropped.wait(2).map(\.code) == [.cancelled, .cancelled])
+      gate.open()
+      #expect(kept.wait(1)[0].response?.body.bytes == TestPicture.png)
+      #expect(dropped.count == 2)
+    }
+  }
+
+  @Test func `cancelling a task drops its request`() async throws {
+    let gate = Gate()
+    let server = ScriptedServer { _ in [.wait(gate)] }
+    defer { server.stop() }
+    let fetcher = try Fetcher()
+    defer { fetcher.shutdown() }
+    let request = FetchRequest(try PosterAddress(server.address("/")))
+    let task = Task { try await fetcher.response(to: request) }
+    server.waitForRequests(1)
+    task.cancel()
+    let error = await #expect(throws: PosterError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    let late = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await fetcher.response(to: request)
+    }
+    let lateError = await #expect(throws: PosterError.self) { try await late.value }
+    #expect(lateError?.code == .cancelled)
+  }
+
+  @Test func `shutting down cancels what runs and what waits, once each`() throws {
+    let gate = Gate()
+    let server = ScriptedServer { _ in [.wait(gate)] }
+    defer { server.stop() }
+    let fetcher = try Fetcher()
+    let completions = Completions()
+    for number in 1...50 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
+    server.waitForRequests(8)
+    fetcher.shutdown()
+    #expect(completions.count == 50)
+    #expect(completions.wait(50).allSatisfy { $0.code == .cancelled })
+    fetcher.shutdown()
+    try fetcher.fetch(server.address("/late"), into: completions)
+    #expect(completions.wait(51)[50].code == .cancelled)
+    #expect(completions.count == 51)
+  }
+
+  @Test func `a fetcher let go of in its own completion ends its thread`() throws {
+    let server = ScriptedServer { _ in [.response(body: TestPicture.png)] }
+    defer { server.stop() }
+    let completions = Completions()
+    let held = Monitor<Fetcher?>(try Fetcher())
+    let request = FetchRequest(try PosterAddress(server.address("/")))
+    held.withLock { $0 }?.fetch(request) { outcome in
+      let last = held.withLock { fetcher in
+        defer { fetcher = nil }
+        return fetcher
+      }
+      withExtendedLifetime(last) {}
+      completions.add(outcome)
+    }
+    #expect(completions.wait(1)[0].response?.type == .png)
+  }
+
+  @Test func `after shutting down no descriptor is left open`() async {
+    // In a process of its own: other tests open and close descriptors, too.
+    await #expect(processExitsWith: .success) {
+      let server = ScriptedServer { _ in [.response(body: TestPicture.png)] }
+      let before = openDescriptors()
+      for _ in 1...3 {
+        let fetcher = try Fetcher()
+        let completions = Completions()
+        for number in 1...40 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
+        try fetcher.fetch("http://nowhere.invalid/", into: completions)
+        let successes = completions.wait(41).count { $0.response != nil }
+        precondition(successes == 40, "\(successes) successes")
+        fetcher.shutdown()
+      }
+      server.stop()
+      // The listening socket is gone, too.
+      let after = openDescriptors()
+      precondition(after == before - 1, "\(before) descriptors before, \(after) after")
+    }
+  }
+}
+
+/// How many descriptors this process has open.
+private func openDescriptors() -> Int {
+  (0..<1024).count { fcntl(CInt($0), F_GETFD) != -1 }
+}
