@@ -54,8 +54,7 @@ struct DiskFormatTests {
   }
 
   private func documentedBytes() throws -> [UInt8] {
-    let document = try String(
-      contentsOf: URL(filePath: Checkout.path("docs/disk-format.md")), encoding: .utf8)
+    let document = try Checkout.text("docs/disk-format.md")
     var bytes: [UInt8] = []
     for line in document.split(separator: "\n") where line.hasPrefix("0000") {
       let columns = line.dropFirst(10).prefix(47).split(separator: " ")

@@ -76,7 +76,8 @@ struct FetcherTests {
   }
 
   @Test func `a status that is no success is an error, and 404 is not asked for again`() throws {
-    try withServer(answer: { _ in [.response(404, body: TestPicture.jpeg())] }) { server, fetcher throws in
+    try withServer(answer: { _ in [.response(404, body: TestPicture.jpeg())] }) {
+      server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/gone"))
       #expect(outcome.code == .status(404))
       #expect(outcome.message == "the server answered 404 for \(server.address("/gone"))")
@@ -159,14 +160,16 @@ struct FetcherTests {
   }
 
   @Test func `a 500 that stays is reported after three tries`() throws {
-    try withServer(answer: { _ in [.response(500, ["Retry-After: 0"])] }) { server, fetcher throws in
+    try withServer(answer: { _ in [.response(500, ["Retry-After: 0"])] }) {
+      server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/")).code == .status(500))
       #expect(server.requests.count == 3)
     }
   }
 
   @Test func `a Retry-After longer than the time-out fails at once and says so`() throws {
-    try withServer(answer: { _ in [.response(429, ["Retry-After: 3600"])] }) { server, fetcher throws in
+    try withServer(answer: { _ in [.response(429, ["Retry-After: 3600"])] }) {
+      server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/a"))
       #expect(outcome.code == .status(429))
       #expect(

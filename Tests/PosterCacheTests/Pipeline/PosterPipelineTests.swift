@@ -42,7 +42,8 @@ struct PosterPipelineTests {
     await pipeline.shutdown()
   }
 
-  @Test func `requests for one picture share its transfer, its bytes and its storing`() async throws {
+  @Test func `requests for one picture share its transfer, its bytes and its storing`() async throws
+  {
     let pipeline = try PosterPipeline(configuration())
     let request = try self.request("shared.jpg")
     let gate = origin.hold("/t/p/*")
@@ -127,7 +128,8 @@ struct PosterPipelineTests {
     await pipeline.shutdown()
   }
 
-  @Test func `a poster larger than the directory's limit is delivered with one warning`() async throws
+  @Test func `a poster larger than the directory's limit is delivered with one warning`()
+    async throws
   {
     let warnings = Monitor<[PosterError]>([])
     var configuration = self.configuration()
