@@ -125,7 +125,7 @@ struct WarmCommand {
           outstanding -= 1
           guard !Task.isCancelled else { break }
           tally.posterDidFail(address, place: place, error)
-          console.detail("failed \(address): \(error)")
+          console.detail("failed \(address)")
         }
         proceed()
         bar.update(from: tally, isListing: feed.nextPageNumber != nil || isLoadingPage)
@@ -150,7 +150,7 @@ struct WarmCommand {
     let failures = tally.failures
     let told = console.output.isVerbose ? failures.count : Self.toldFailures
     for failure in failures.prefix(told) {
-      console.failure("\(failure.address): \(failure.error)")
+      console.failure(failure.error, about: failure.address)
     }
     if failures.count > told {
       console.failure("and \(failures.count - told) more failures; -v tells them all")

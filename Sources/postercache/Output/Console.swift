@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PosterCache
 
 /// Results on standard output, everything else on standard error. Usable from any thread.
 struct Console: Sendable {
@@ -56,6 +57,12 @@ struct Console: Sendable {
   /// A failure or a warning: one line, even when quiet.
   func failure(_ message: String) {
     writeError("postercache: \(Self.onOneLine(message))\n")
+  }
+
+  /// A failure that is about one address, which is named once.
+  func failure(_ error: PosterError, about address: PosterAddress) {
+    let words = error.description
+    failure(words.contains(address.canonical) ? words : "\(words): \(address)")
   }
 
   /// What a person wants to know and a program does not; nothing when quiet.
