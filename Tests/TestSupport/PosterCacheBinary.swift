@@ -73,9 +73,10 @@ public final class RunningCommand: Sendable {
   /// because it would keep them open.
   private static let spawning = Mutex(())
 
+  /// Starts the program at `path`, which gets the descriptor `inherited` as number 3.
   init(
     path: String, arguments: [String], environment: [String: String],
-    standardOutput: PosterCacheBinary.StandardOutput
+    standardOutput: PosterCacheBinary.StandardOutput, inherited: CInt? = nil
   ) {
     let (processIdentifier, outputEnd, errorEnd) = Self.spawning.withLock { _ in
       let output = Self.makePipe()
@@ -85,7 +86,7 @@ public final class RunningCommand: Sendable {
       if case .file(let path) = standardOutput { file = open(path, O_WRONLY | O_CLOEXEC) }
       let child = Self.spawn(
         path: path, arguments: arguments, environment: environment,
-        output: file ?? output.write, errors: errors.write)
+        output: file ?? output.write, errors: errors.write, inherited: inherited)
       close(output.write)
       close(errors.write)
       if let file { close(file) }
@@ -198,7 +199,8 @@ public final class RunningCommand: Sendable {
   }
 
   private static func spawn(
-    path: String, arguments: [String], environment: [String: String], output: CInt, errors: CInt
+    path: String, arguments: [String], environment: [String: String], output: CInt, errors: CInt,
+    inherited: CInt?
   ) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -206,6 +208,7 @@ public final class RunningCommand: Sendable {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+    if let inherited { posix_spawn_file_actions_adddup2(&actions, inherited, 3) }
     // The test process may block or ignore signals; the command must find them as a shell has them.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

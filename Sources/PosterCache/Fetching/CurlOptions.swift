@@ -52,7 +52,10 @@ final class CurlOptions {
       check(postercache_curl_set_string(handle, option, value))
     }
     set(CURLOPT_NOSIGNAL, 1)
-    set(CURLOPT_BUFFERSIZE, 128 << 10)
+    // Refused while the buffer of a transfer that never connected is still there; that one has
+    // this size already, and outlives curl_easy_reset.
+    let code = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 128 << 10)
+    if code != CURLE_BAD_FUNCTION_ARGUMENT { check(code) }
     // Without it, removing a handle waits for its resolver thread.
     set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_PROTOCOLS_STR, "http,https")

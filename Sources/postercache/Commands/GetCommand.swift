@@ -41,7 +41,7 @@ struct GetCommand {
       return .success
     case .failure(let error):
       if Task.isCancelled { return .interrupted }
-      console.failure("\(request.address): \(error)")
+      console.failure(error, about: request.address)
       // No credential was sent, so none can have been refused.
       return error.code == .unauthorized ? .failure : CommandStatus(error)
     }

@@ -24,7 +24,10 @@ struct WarmCommand {
     let tally: WarmTally
     do {
       tally = try await withTaskCancellationHandler {
-        try await warm(feed, images: servers.images, with: pipeline)
+        var loop = WarmLoop(
+          feed, images: servers.images, options: options, pipeline: pipeline,
+          connections: session.settings.pipeline.fetching.connectionsPerHost, console: console)
+        return try await loop.run()
       } onCancel: {
         // Ends every wait at once; what has been fetched is stored on the way.
         Task.detached { await pipeline.shutdown() }
@@ -45,102 +48,6 @@ struct WarmCommand {
     return tally.exitStatus
   }
 
-  // MARK: - Fetching
-
-  private enum Event: Sendable {
-    case page(TMDBFeed, PosterAddress, Result<FeedPage?, PosterError>)
-    case poster(place: Int, PosterAddress, Result<PosterPipeline.WarmOutcome, PosterError>)
-  }
-
-  /// Posters asked for at once: enough to keep every connection busy while pages are parsed, and a
-  /// bound for what lists of 10,000 posters keep in memory.
-  private var outstandingLimit: Int {
-    4 * session.settings.pipeline.fetching.connectionsPerHost + 64
-  }
-
-  private func warm(
-    _ feed: TMDBFeed, images: PosterAddress, with pipeline: PosterPipeline
-  ) async throws(OutputError) -> WarmTally {
-    var tally = WarmTally()
-    var bar = ProgressBar()
-    var outputError: OutputError?
-    await withTaskGroup(of: Event.self) { group in
-      var waiting: [(place: Int, request: PosterRequest)] = []
-      var outstanding = 0
-      var feed = feed
-      var isLoadingPage = false
-
-      func proceed() {
-        guard !Task.isCancelled, outputError == nil else { return }
-        while outstanding < outstandingLimit, let next = waiting.popLast() {
-          outstanding += 1
-          group.addTask {
-            let result = await Result { () async throws(PosterError) in
-              try await pipeline.warm(next.request)
-            }
-            return .poster(place: next.place, next.request.address, result)
-          }
-        }
-        // Not before the posters of earlier pages are under way: pages in advance are memory.
-        guard waiting.isEmpty, !isLoadingPage, let address = feed.nextPageAddress else { return }
-        isLoadingPage = true
-        let current = feed
-        group.addTask {
-          var feed = current
-          let result = await Result { () async throws(PosterError) in try await feed.nextPage() }
-          return .page(feed, address, result)
-        }
-      }
-
-      proceed()
-      for await event in group {
-        switch event {
-        case .page(let advanced, let address, .success(let page)):
-          feed = advanced
-          isLoadingPage = false
-          guard let page else { break }
-          let wanted = tally.pageDidLoad(page, size: options.size, images: images)
-          console.detail(
-            "page \(page.number): \(page.itemCount) items, \(wanted.count) posters (\(address))")
-          if options.isDryRun {
-            do throws(OutputError) {
-              try printAddresses(wanted.map(\.request.address))
-            } catch {
-              outputError = error
-            }
-          } else {
-            // Taken from the end: the first of the list first.
-            waiting = wanted.reversed() + waiting
-          }
-        case .page(let advanced, let address, .failure(let error)):
-          feed = advanced
-          isLoadingPage = false
-          guard !Task.isCancelled else { break }
-          tally.pageDidFail(address, error)
-        case .poster(_, let address, .success(let outcome)):
-          outstanding -= 1
-          tally.posterDidArrive(outcome)
-          console.detail(outcome.isHit ? "cached \(address)" : "fetched \(address)")
-        case .poster(let place, let address, .failure(let error)):
-          outstanding -= 1
-          guard !Task.isCancelled else { break }
-          tally.posterDidFail(address, place: place, error)
-          console.detail("failed \(address): \(error)")
-        }
-        proceed()
-        bar.update(from: tally, isListing: feed.nextPageNumber != nil || isLoadingPage)
-        console.draw(bar)
-      }
-    }
-    if let outputError { throw outputError }
-    return tally
-  }
-
-  private func printAddresses(_ addresses: [PosterAddress]) throws(OutputError) {
-    guard !console.output.isJSON, !addresses.isEmpty else { return }
-    try console.result(addresses.map { "\($0)\n" }.joined())
-  }
-
   // MARK: - Reporting
 
   /// Failures that are told one by one unless more is wanted.
@@ -150,7 +57,7 @@ struct WarmCommand {
     let failures = tally.failures
     let told = console.output.isVerbose ? failures.count : Self.toldFailures
     for failure in failures.prefix(told) {
-      console.failure("\(failure.address): \(failure.error)")
+      console.failure(failure.error, about: failure.address)
     }
     if failures.count > told {
       console.failure("and \(failures.count - told) more failures; -v tells them all")
@@ -161,32 +68,6 @@ struct WarmCommand {
     } else if tally.pages > 0, !options.isDryRun {
       try console.summary(
         WarmReport.text(tally, list: options.list, milliseconds: milliseconds))
-    }
-  }
-}
-
-extension ProgressBar {
-  mutating func update(from tally: WarmTally, isListing: Bool) {
-    done = tally.done
-    total = tally.posters
-    failed = tally.failed
-    bytes = tally.bytes
-    self.isListing = isListing
-  }
-}
-
-extension PosterPipeline.WarmOutcome {
-  /// Whether the poster was cached already.
-  var isHit: Bool { self == .hit }
-}
-
-extension Result where Failure == PosterError {
-  /// What `body` returns or throws.
-  init(_ body: () async throws(PosterError) -> Success) async {
-    do {
-      self = .success(try await body())
-    } catch {
-      self = .failure(error)
     }
   }
 }

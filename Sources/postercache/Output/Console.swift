@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PosterCache
 
 /// Results on standard output, everything else on standard error. Usable from any thread.
 struct Console: Sendable {
@@ -11,20 +12,28 @@ struct Console: Sendable {
   /// Columns of the terminal behind standard error, 80 if it is none.
   let columns: Int
 
-  /// - Parameter environment: returns a variable's value; `NO_COLOR` (no-color.org) and `TERM`
-  ///   count.
-  init(_ output: Settings.Output, environment: (String) -> String?) {
-    let isTerminal = isatty(STDERR_FILENO) == 1
-    let isDumb = environment("TERM") == "dumb"
+  /// - Parameters:
+  ///   - environment: returns a variable's value; `NO_COLOR` (no-color.org) and `TERM` count.
+  ///   - terminalColumns: the width of the terminal behind standard error, `nil` if it is none.
+  init(
+    _ output: Settings.Output, environment: (String) -> String?,
+    terminalColumns: Int? = Self.terminalColumns
+  ) {
+    let canDraw = terminalColumns != nil && environment("TERM") != "dumb"
     self.output = output
     switch output.progress {
-    case .auto: showsProgress = isTerminal && !isDumb && !output.isQuiet
+    case .auto: showsProgress = canDraw && !output.isQuiet
     case .always: showsProgress = true
     case .never: showsProgress = false
     }
-    usesColor = isTerminal && !isDumb && (environment("NO_COLOR") ?? "").isEmpty
-    let width = isTerminal ? Int(postercache_terminal_columns(STDERR_FILENO)) : 0
-    columns = width > 0 ? width : 80
+    usesColor = canDraw && (environment("NO_COLOR") ?? "").isEmpty
+    // A terminal may not know its width.
+    columns = terminalColumns.flatMap { $0 > 0 ? $0 : nil } ?? 80
+  }
+
+  /// The width of the terminal behind standard error, 0 if it does not know it, `nil` if it is none.
+  static var terminalColumns: Int? {
+    isatty(STDERR_FILENO) == 1 ? Int(postercache_terminal_columns(STDERR_FILENO)) : nil
   }
 
   // MARK: - Results
@@ -56,6 +65,12 @@ struct Console: Sendable {
   /// A failure or a warning: one line, even when quiet.
   func failure(_ message: String) {
     writeError("postercache: \(Self.onOneLine(message))\n")
+  }
+
+  /// A failure that is about one address, which is named once.
+  func failure(_ error: PosterError, about address: PosterAddress) {
+    let words = error.description
+    failure(words.contains(address.canonical) ? words : "\(words): \(address)")
   }
 
   /// What a person wants to know and a program does not; nothing when quiet.

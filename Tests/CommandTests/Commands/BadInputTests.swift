@@ -75,6 +75,18 @@ struct BadInputTests {
     #expect(try result.warmReport.posters == 0)
   }
 
+  @Test func `a name that does not resolve is status 4`() async throws {
+    let directory = TemporaryDirectory()
+    // A label of more than 63 characters: nobody needs to be asked whether it exists.
+    let host = String(repeating: "a", count: 70) + ".test"
+    let result = await PosterCacheBinary.run([
+      "warm", "--list", "trending", "--api", "http://\(host)/3", "--retries", "0",
+      "--cache-dir", directory.path,
+    ])
+    #expect(result.status == 4)
+    #expect(result.errorLines.count == 1, "\(result.errors)")
+  }
+
   @Test func `images that are down are status 4, whatever the list says`() async throws {
     let place = try Workplace([Fault("/t/p/*", .drop)])
     defer { place.origin.shutdown() }

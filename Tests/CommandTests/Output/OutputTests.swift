@@ -46,11 +46,35 @@ struct OutputTests {
   @Test func `the progress bar begins empty and ends full`() {
     #expect(
       ProgressBar().text(columns: 60, isColored: false)
-        == "[................................]  0/0+ posters  0 B       ".padded(to: 60)
-        || ProgressBar().text(columns: 60, isColored: false).hasPrefix("[...."))
+        == "[" + String(repeating: ".", count: 39) + "]  0/0+ posters  0 B")
     let full = ProgressBar(done: 9, total: 9, failed: 0, bytes: 0, isListing: false)
     #expect(full.text(columns: 60, isColored: false).hasPrefix("[####"))
     #expect(!full.text(columns: 60, isColored: false).contains("."))
+  }
+
+  @Test func `the bar is for terminals, colour for those that want it`() {
+    func console(
+      _ progress: ProgressMode, columns: Int?, quiet: Bool = false, _ environment: [String: String]
+    ) -> Console {
+      Console(
+        Settings.Output(isQuiet: quiet, progress: progress), environment: { environment[$0] },
+        terminalColumns: columns)
+    }
+    let terminal = console(.auto, columns: 120, ["TERM": "xterm"])
+    #expect(terminal.showsProgress && terminal.usesColor && terminal.columns == 120)
+    let unknownWidth = console(.auto, columns: 0, [:])
+    #expect(unknownWidth.showsProgress && unknownWidth.columns == 80)
+    let plain = console(.auto, columns: 120, ["NO_COLOR": "1"])
+    #expect(plain.showsProgress && !plain.usesColor)
+    #expect(console(.auto, columns: 120, ["NO_COLOR": ""]).usesColor)
+    let dumb = console(.auto, columns: 120, ["TERM": "dumb"])
+    #expect(!dumb.showsProgress && !dumb.usesColor)
+    let pipe = console(.auto, columns: nil, [:])
+    #expect(!pipe.showsProgress && !pipe.usesColor && pipe.columns == 80)
+    #expect(!console(.auto, columns: 120, quiet: true, [:]).showsProgress)
+    #expect(!console(.never, columns: 120, [:]).showsProgress)
+    let forced = console(.always, columns: nil, [:])
+    #expect(forced.showsProgress && !forced.usesColor)
   }
 
   @Test(arguments: [

@@ -1,0 +1,150 @@
+import PosterCache
+
+/// Loads a list's pages one after the other, and meanwhile fetches their posters, many at once.
+///
+/// One task owns it, and learns of each page and poster through one stream of events: nothing here
+/// needs a lock.
+struct WarmLoop {
+  private let options: Settings.Warm
+  private let images: PosterAddress
+  private let pipeline: PosterPipeline
+  private let console: Console
+  /// Posters asked for at once: enough to keep every connection busy while pages are parsed, and a
+  /// bound for what lists of 10,000 posters keep in memory.
+  private let outstandingLimit: Int
+
+  private var feed: TMDBFeed
+  private var isLoadingPage = false
+  /// Posters not asked for yet, the first of the list last.
+  private var waiting: [(place: Int, request: PosterRequest)] = []
+  private var outstanding = 0
+  private var tally = WarmTally()
+  private var lastDrawn = ContinuousClock.now
+
+  init(
+    _ feed: TMDBFeed, images: PosterAddress, options: Settings.Warm, pipeline: PosterPipeline,
+    connections: Int, console: Console
+  ) {
+    self.feed = feed
+    self.images = images
+    self.options = options
+    self.pipeline = pipeline
+    self.console = console
+    outstandingLimit = 4 * connections + 64
+  }
+
+  /// Runs to the end of the list, or until the task is cancelled and the pipeline shut down.
+  ///
+  /// - Throws: only in a dry run, whose result is printed on the way.
+  mutating func run() async throws(OutputError) -> WarmTally {
+    let outcome = await withTaskGroup(of: Event.self) { group -> Result<Void, OutputError> in
+      proceed(in: &group)
+      for await event in group {
+        do throws(OutputError) {
+          try take(event)
+        } catch {
+          group.cancelAll()
+          return .failure(error)
+        }
+        proceed(in: &group)
+        drawProgress()
+      }
+      return .success(())
+    }
+    try outcome.get()
+    return tally
+  }
+
+  // MARK: - Events
+
+  private enum Event: Sendable {
+    case page(TMDBFeed, PosterAddress, Result<FeedPage?, PosterError>)
+    case poster(place: Int, PosterAddress, Result<PosterPipeline.WarmOutcome, PosterError>)
+  }
+
+  /// Starts what may run now.
+  private mutating func proceed(in group: inout TaskGroup<Event>) {
+    guard !Task.isCancelled else { return }
+    let pipeline = pipeline
+    while outstanding < outstandingLimit, let next = waiting.popLast() {
+      outstanding += 1
+      group.addTask {
+        let result = await Result { () async throws(PosterError) in
+          try await pipeline.warm(next.request)
+        }
+        return .poster(place: next.place, next.request.address, result)
+      }
+    }
+    // Not before the posters of earlier pages are under way: pages in advance are memory.
+    guard waiting.isEmpty, !isLoadingPage, let address = feed.nextPageAddress else { return }
+    isLoadingPage = true
+    let current = feed
+    group.addTask {
+      var feed = current
+      let result = await Result { () async throws(PosterError) in try await feed.nextPage() }
+      return .page(feed, address, result)
+    }
+  }
+
+  private mutating func take(_ event: Event) throws(OutputError) {
+    switch event {
+    case .page(let advanced, let address, let result):
+      feed = advanced
+      isLoadingPage = false
+      switch result {
+      case .success(let page):
+        if let page { try take(page, from: address) }
+      case .failure(let error):
+        // An interruption is no failure of what it interrupts.
+        if !Task.isCancelled { tally.pageDidFail(address, error) }
+      }
+    case .poster(let place, let address, let result):
+      outstanding -= 1
+      switch result {
+      case .success(let outcome):
+        tally.posterDidArrive(outcome)
+        console.detail(outcome == .hit ? "cached \(address)" : "fetched \(address)")
+      case .failure(let error):
+        guard !Task.isCancelled else { break }
+        tally.posterDidFail(address, place: place, error)
+        console.detail("failed \(address)")
+      }
+    }
+  }
+
+  private mutating func take(_ page: FeedPage, from address: PosterAddress) throws(OutputError) {
+    let wanted = tally.pageDidLoad(page, size: options.size, images: images)
+    console.detail(
+      "page \(page.number): \(page.itemCount) items, \(wanted.count) posters (\(address))")
+    if !options.isDryRun {
+      waiting = wanted.reversed() + waiting
+    } else if !console.output.isJSON, !wanted.isEmpty {
+      try console.result(wanted.map { "\($0.request.address)\n" }.joined())
+    }
+  }
+
+  // MARK: - Progress
+
+  private mutating func drawProgress() {
+    let isListing = feed.nextPageNumber != nil || isLoadingPage
+    let now = ContinuousClock.now
+    // A terminal is slower than a cache: 20 times a second is enough, and once at the end.
+    guard now - lastDrawn >= .milliseconds(50) || outstanding == 0 && !isListing else { return }
+    lastDrawn = now
+    console.draw(
+      ProgressBar(
+        done: tally.done, total: tally.posters, failed: tally.failed, bytes: tally.bytes,
+        isListing: isListing))
+  }
+}
+
+extension Result where Failure == PosterError {
+  /// What `body` returns or throws.
+  init(_ body: () async throws(PosterError) -> Success) async {
+    do {
+      self = .success(try await body())
+    } catch {
+      self = .failure(error)
+    }
+  }
+}
