@@ -74,9 +74,14 @@ public final class RunningCommand: Sendable {
   private static let spawning = Mutex(())
 
   /// Starts the program at `path`, which gets the descriptor `inherited` as number 3.
-  init(
+  /// Starts the program at `path`.
+  ///
+  /// - Parameters:
+  ///   - environment: all variables it sees.
+  ///   - inherited: a descriptor that it finds as number 3.
+  public init(
     path: String, arguments: [String], environment: [String: String],
-    standardOutput: PosterCacheBinary.StandardOutput, inherited: CInt? = nil
+    standardOutput: PosterCacheBinary.StandardOutput = .captured, inherited: CInt? = nil
   ) {
     let (processIdentifier, outputEnd, errorEnd) = Self.spawning.withLock { _ in
       let output = Self.makePipe()
