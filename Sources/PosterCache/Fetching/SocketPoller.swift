@@ -116,11 +116,13 @@ final class SocketPoller {
 
   private func register(_ number: CInt) {
     let socket = sockets[Int(number)]
-    guard socket.wanted != socket.registered else { return }
+    guard socket.wanted != socket.registered || !socket.isOurs else { return }
     var event = epoll_event(events: socket.wanted, data: epoll_data(fd: number))
-    let operation = socket.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-    let status = epoll_ctl(epoll, operation, number, &event)
-    precondition(status == 0, "epoll_ctl \(operation) of \(number) failed with \(errno)")
+    var status: CInt = -1
+    if socket.registered != 0 { status = epoll_ctl(epoll, EPOLL_CTL_MOD, number, &event) }
+    // Not in the set, or not any more: curl's own sockets may close and reopen unnoticed.
+    if status != 0 { status = epoll_ctl(epoll, EPOLL_CTL_ADD, number, &event) }
+    precondition(status == 0, "epoll_ctl of \(number) failed with \(errno)")
     sockets[Int(number)].registered = socket.wanted
   }
 
