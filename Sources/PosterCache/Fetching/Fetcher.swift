@@ -57,7 +57,8 @@ package final class Fetcher: Sendable {
   }
 
   deinit {
-    if thread.isCurrent {
+    // Asked only while the thread runs: once it has been joined, a new thread may be its equal.
+    if phase.withLock({ $0 == .running }), thread.isCurrent {
       // The last reference went in a completion: the thread ends on its own after it.
       inbox.close()
       pthread_detach(pthread_self())

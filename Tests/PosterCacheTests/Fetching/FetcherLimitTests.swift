@@ -10,16 +10,13 @@ struct FetcherLimitTests {
   @Test func `a body over the limit is refused, announced or not`() throws {
     var configuration = FetchConfiguration.once
     configuration.maximumBodyBytes = 1000
-    try withServer(
-      configuration,
-      answer: { request in
-        switch request.target {
-        case "/announced": [.response(body: TestPicture.jpeg(filler: 993))]
-        case "/unannounced": [.unannounced(body: TestPicture.jpeg(filler: 200_000)), .close]
-        default: [.response(body: TestPicture.jpeg(filler: 992))]
-        }
+    try withServer(configuration) { request in
+      switch request.target {
+      case "/announced": [.response(body: TestPicture.jpeg(filler: 993))]
+      case "/unannounced": [.unannounced(body: TestPicture.jpeg(filler: 200_000)), .close]
+      default: [.response(body: TestPicture.jpeg(filler: 992))]
       }
-    ) { server, fetcher throws in
+    } run: { server, fetcher throws in
       for path in ["/announced", "/unannounced"] {
         let outcome = try fetcher.outcome(of: server.address(path))
         #expect(outcome.code == .bodyTooLarge)
@@ -35,26 +32,20 @@ struct FetcherLimitTests {
     var configuration = FetchConfiguration.once
     configuration.maximumBodyBytes = 1 << 20
     let piece = ScriptedServer.Step.send([UInt8](repeating: 0x55, count: 1 << 16))
-    try withServer(
-      configuration,
-      answer: { _ in
-        [.unannounced(body: [0xFF, 0xD8, 0xFF])] + Array(repeating: piece, count: 1000)
-      }
-    ) { server, fetcher throws in
+    try withServer(configuration) { _ in
+      [.unannounced(body: [0xFF, 0xD8, 0xFF])] + Array(repeating: piece, count: 1000)
+    } run: { server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/")).code == .bodyTooLarge)
     }
   }
 
   @Test func `five redirects are followed, and only the last body counts`() throws {
-    try withServer(
-      .once,
-      answer: { request in
-        guard let hops = Int(request.target.dropFirst()), hops > 0 else {
-          return [.response(body: TestPicture.png)]
-        }
-        return [.response(302, ["Location: /\(hops - 1)"], body: TestPicture.jpeg())]
+    try withServer(.once) { request in
+      guard let hops = Int(request.target.dropFirst()), hops > 0 else {
+        return [.response(body: TestPicture.png)]
       }
-    ) { server, fetcher throws in
+      return [.response(302, ["Location: /\(hops - 1)"], body: TestPicture.jpeg())]
+    } run: { server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/5")).get().body.bytes == TestPicture.png)
       let outcome = try fetcher.outcome(of: server.address("/6"))
       #expect(outcome.code == .status(302))
@@ -65,8 +56,9 @@ struct FetcherLimitTests {
 
   @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/a.jpg", "gopher://127.0.0.1/"])
   func `a redirect to anything but http and https is refused`(location: String) throws {
-    try withServer(answer: { _ in [.response(302, ["Location: \(location)"])] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.response(302, ["Location: \(location)"])]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/a"))
       #expect(outcome.code == .invalidAddress)
       #expect(
@@ -80,7 +72,9 @@ struct FetcherLimitTests {
     var configuration = FetchConfiguration.once
     configuration.timeoutSeconds = 0.25
     let gate = Gate()
-    try withServer(configuration, answer: { _ in [.wait(gate)] }) { server, fetcher throws in
+    try withServer(configuration) { _ in
+      [.wait(gate)]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/"))
       #expect(outcome.code == .timedOut)
       #expect(outcome.message == "timed out after 0.25 s waiting for \(server.address("/"))")
@@ -91,12 +85,9 @@ struct FetcherLimitTests {
     var configuration = FetchConfiguration.once
     configuration.stallTimeoutSeconds = 1
     let gate = Gate()
-    try withServer(
-      configuration,
-      answer: { _ in
-        [.response(body: [0xFF, 0xD8, 0xFF], announcing: 1000), .wait(gate)]
-      }
-    ) { server, fetcher throws in
+    try withServer(configuration) { _ in
+      [.response(body: [0xFF, 0xD8, 0xFF], announcing: 1000), .wait(gate)]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/"))
       #expect(outcome.code == .timedOut)
       #expect(outcome.message == "no data for 1 s from \(server.address("/"))")
@@ -139,8 +130,9 @@ struct FetcherLimitTests {
   @Test(arguments: [200, 401, 403, 404, 500])
   func `every status of a page is an answer`(status: Int) throws {
     let body = Array("{\"status_code\":7}".utf8)
-    try withServer(answer: { _ in [.response(status, ["Retry-After: 0"], body: body)] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.response(status, ["Retry-After: 0"], body: body)]
+    } run: { server, fetcher throws in
       let response = try fetcher.outcome(of: server.address("/3"), kind: .page(nil)).get()
       #expect(response.status == status)
       #expect(response.body.bytes == body)
@@ -155,16 +147,13 @@ struct FetcherLimitTests {
     let other = ScriptedServer { _ in [.response(body: [])] }
     defer { other.stop() }
     let otherAddress = other.address("/stolen")
-    try withServer(
-      .once,
-      answer: { request in
-        switch request.target {
-        case "/away": [.response(302, ["Location: \(otherAddress)"])]
-        case "/near": [.response(302, ["Location: /end"])]
-        default: [.response(body: TestPicture.png)]
-        }
+    try withServer(.once) { request in
+      switch request.target {
+      case "/away": [.response(302, ["Location: \(otherAddress)"])]
+      case "/near": [.response(302, ["Location: /end"])]
+      default: [.response(body: TestPicture.png)]
       }
-    ) { server, fetcher throws in
+    } run: { server, fetcher throws in
       let kind = FetchRequest.Kind.page(.bearerToken("eyJ.secret"))
       #expect(try fetcher.outcome(of: server.address("/away"), kind: kind).get().status == 200)
       #expect(other.requests.count == 1)
@@ -181,16 +170,13 @@ struct FetcherLimitTests {
   }
 
   @Test func `an API key is a parameter of the first request only, and of no message`() throws {
-    try withServer(
-      .once,
-      answer: { request in
-        switch request.target {
-        case "/3?page=2&api_key=a%2Fb%26c": [.response(302, ["Location: /end"])]
-        case "/end": [.response(body: [])]
-        default: [.close]
-        }
+    try withServer(.once) { request in
+      switch request.target {
+      case "/3?page=2&api_key=a%2Fb%26c": [.response(302, ["Location: /end"])]
+      case "/end": [.response(body: [])]
+      default: [.close]
       }
-    ) { server, fetcher throws in
+    } run: { server, fetcher throws in
       let kind = FetchRequest.Kind.page(.apiKey("a/b&c"))
       #expect(try fetcher.outcome(of: server.address("/3?page=2"), kind: kind).get().status == 200)
       #expect(server.requests.map(\.target) == ["/3?page=2&api_key=a%2Fb%26c", "/end"])
@@ -206,9 +192,9 @@ struct FetcherLimitTests {
 
   @Test func `dropping one of two interests disturbs nothing, dropping both stops`() throws {
     let gate = Gate()
-    try withServer(answer: { request in
+    try withServer { request in
       [.wait(gate), .response(body: TestPicture.png)]
-    }) { server, fetcher throws in
+    } run: { server, fetcher throws in
       let (kept, dropped) = (Completions(), Completions())
       try fetcher.fetch(server.address("/a"), into: kept)
       let first = try fetcher.fetch(server.address("/a"), into: dropped)

@@ -79,7 +79,7 @@ extension FetchConfiguration {
 func withServer(
   _ configuration: FetchConfiguration = FetchConfiguration(),
   answer: @escaping @Sendable (ScriptedServer.Request) -> [ScriptedServer.Step],
-  _ body: (ScriptedServer, Fetcher) throws -> Void
+  run body: (ScriptedServer, Fetcher) throws -> Void
 ) throws {
   let server = ScriptedServer(answer)
   defer { server.stop() }

@@ -12,9 +12,9 @@ struct FetcherTests {
   func `a picture is known by its bytes, whatever it is called`(
     body: [UInt8], type: ImageType
   ) throws {
-    try withServer(answer: { _ in
+    try withServer { _ in
       [.response(200, ["Content-Type: text/html", "ETag: \"1\""], body: body)]
-    }) { server, fetcher throws in
+    } run: { server, fetcher throws in
       let response = try fetcher.outcome(of: server.address("/picture.gif")).get()
       #expect(response.status == 200)
       #expect(response.type == type)
@@ -29,7 +29,7 @@ struct FetcherTests {
 
   @Test func `a large body arrives whole, with a length, in chunks and up to the close`() throws {
     let body = TestPicture.jpeg(filler: 3_000_000)
-    try withServer(answer: { request in
+    try withServer { request in
       switch request.target {
       case "/length": return [.response(body: body)]
       case "/close": return [.unannounced(body: body), .close]
@@ -38,7 +38,7 @@ struct FetcherTests {
         let chunks = head + body + Array("\r\n0\r\n\r\n".utf8)
         return [.unannounced(200, ["Transfer-Encoding: chunked"], body: chunks)]
       }
-    }) { server, fetcher throws in
+    } run: { server, fetcher throws in
       for path in ["/length", "/chunked", "/close"] {
         #expect(try fetcher.outcome(of: server.address(path)).get().body.bytes == body)
       }
@@ -47,8 +47,9 @@ struct FetcherTests {
 
   @Test func `an HTML page with status 200 is no picture, and is not asked for again`() throws {
     let page = Array("<!DOCTYPE html><title>Sign in to this network</title>".utf8)
-    try withServer(answer: { _ in [.response(200, ["Content-Type: image/jpeg"], body: page)] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.response(200, ["Content-Type: image/jpeg"], body: page)]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/a.jpg"))
       #expect(outcome.code == .notAnImage)
       #expect(
@@ -64,9 +65,9 @@ struct FetcherTests {
     ("\u{1}\u{2}", "", "unknown data"),
   ])
   func `the message says what came instead`(body: String, type: String, name: String) throws {
-    try withServer(answer: { _ in
+    try withServer { _ in
       [.response(200, ["Content-Type: \(type)"], body: Array(body.utf8))]
-    }) { server, fetcher throws in
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/a?token=secret"))
       #expect(outcome.code == .notAnImage)
       #expect(
@@ -76,8 +77,9 @@ struct FetcherTests {
   }
 
   @Test func `a status that is no success is an error, and 404 is not asked for again`() throws {
-    try withServer(answer: { _ in [.response(404, body: TestPicture.jpeg())] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.response(404, body: TestPicture.jpeg())]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/gone"))
       #expect(outcome.code == .status(404))
       #expect(outcome.message == "the server answered 404 for \(server.address("/gone"))")
@@ -87,16 +89,18 @@ struct FetcherTests {
 
   @Test(arguments: [204, 206, 304])
   func `a success without the whole picture is none`(status: Int) throws {
-    try withServer(answer: { _ in [.response(status)] }) { server, fetcher throws in
+    try withServer { _ in
+      [.response(status)]
+    } run: { server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/")).code == .status(status))
     }
   }
 
   @Test func `a body longer than its length ends there, and one shorter is tried again`() throws {
     let body = TestPicture.jpeg()
-    try withServer(answer: { request in
+    try withServer { request in
       [.response(body: body, announcing: body.count + 1), .close]
-    }) { server, fetcher throws in
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/cut"))
       #expect(outcome.code == .incompleteBody)
       #expect(
@@ -110,8 +114,9 @@ struct FetcherTests {
 
   @Test func `a picture cut short is found out without a length, too`() throws {
     let body = TestPicture.jpeg().dropLast(2)
-    try withServer(.once, answer: { _ in [.unannounced(body: Array(body)), .close] }) {
-      server, fetcher throws in
+    try withServer(.once) { _ in
+      [.unannounced(body: Array(body)), .close]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/cut"))
       #expect(outcome.code == .incompleteBody)
       #expect(
@@ -120,12 +125,9 @@ struct FetcherTests {
   }
 
   @Test func `a connection that breaks or closes without an answer is a network error`() throws {
-    try withServer(
-      .once,
-      answer: { request in
-        request.target == "/reset" ? [.response(announcing: 9), .reset] : [.close]
-      }
-    ) { server, fetcher throws in
+    try withServer(.once) { request in
+      request.target == "/reset" ? [.response(announcing: 9), .reset] : [.close]
+    } run: { server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/reset")).code == .network)
       let closed = try fetcher.outcome(of: server.address("/close"))
       #expect(closed.code == .network)
@@ -136,8 +138,9 @@ struct FetcherTests {
   }
 
   @Test func `what is no HTTP is a network error`() throws {
-    try withServer(.once, answer: { _ in [.send(Array("220 mail.test ESMTP\r\n".utf8)), .close] }) {
-      server, fetcher throws in
+    try withServer(.once) { _ in
+      [.send(Array("220 mail.test ESMTP\r\n".utf8)), .close]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/"))
       #expect(outcome.code == .network)
       #expect(outcome.message == "no HTTP answer from \(server.address("/"))")
@@ -146,30 +149,32 @@ struct FetcherTests {
 
   @Test func `a 503 is tried again when its Retry-After says so`() throws {
     let attempts = Monitor(0)
-    try withServer(answer: { _ in
+    try withServer { _ in
       let attempt = attempts.withLock { count in
         count += 1
         return count
       }
       return attempt == 1
         ? [.response(503, ["Retry-After: 0"])] : [.response(body: TestPicture.jpeg())]
-    }) { server, fetcher throws in
+    } run: { server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/")).get().status == 200)
       #expect(fetcher.statistics.retries == 1)
     }
   }
 
   @Test func `a 500 that stays is reported after three tries`() throws {
-    try withServer(answer: { _ in [.response(500, ["Retry-After: 0"])] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.response(500, ["Retry-After: 0"])]
+    } run: { server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/")).code == .status(500))
       #expect(server.requests.count == 3)
     }
   }
 
   @Test func `a Retry-After longer than the time-out fails at once and says so`() throws {
-    try withServer(answer: { _ in [.response(429, ["Retry-After: 3600"])] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.response(429, ["Retry-After: 3600"])]
+    } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/a"))
       #expect(outcome.code == .status(429))
       #expect(
@@ -183,8 +188,9 @@ struct FetcherTests {
 
   @Test func `two requests for one picture make one transfer`() throws {
     let gate = Gate()
-    try withServer(answer: { _ in [.wait(gate), .response(body: TestPicture.png)] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.wait(gate), .response(body: TestPicture.png)]
+    } run: { server, fetcher throws in
       let completions = Completions()
       try fetcher.fetch(server.address("/a"), into: completions)
       server.waitForRequests(1)
@@ -198,8 +204,9 @@ struct FetcherTests {
   @Test func `no more connections than allowed, each used again`() throws {
     var configuration = FetchConfiguration()
     configuration.connectionsPerHost = 3
-    try withServer(configuration, answer: { _ in [.response(body: TestPicture.jpeg())] }) {
-      server, fetcher throws in
+    try withServer(configuration) { _ in
+      [.response(body: TestPicture.jpeg())]
+    } run: { server, fetcher throws in
       let completions = Completions()
       for number in 1...60 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
       #expect(completions.wait(60).allSatisfy { $0.response != nil })
@@ -211,8 +218,9 @@ struct FetcherTests {
 
   @Test func `as many transfers run at once as there are connections`() throws {
     let gate = Gate()
-    try withServer(answer: { _ in [.wait(gate), .response(body: TestPicture.jpeg())] }) {
-      server, fetcher throws in
+    try withServer { _ in
+      [.wait(gate), .response(body: TestPicture.jpeg())]
+    } run: { server, fetcher throws in
       let completions = Completions()
       for number in 1...20 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
       server.waitForRequests(8)
@@ -223,7 +231,9 @@ struct FetcherTests {
   }
 
   @Test func `ten thousand requests at once all complete`() throws {
-    try withServer(answer: { _ in [.response(body: TestPicture.png)] }) { server, fetcher throws in
+    try withServer { _ in
+      [.response(body: TestPicture.png)]
+    } run: { server, fetcher throws in
       let completions = Completions()
       for number in 1...10_000 {
         try fetcher.fetch(server.address("/\(number % 100)"), into: completions)
