@@ -1,6 +1,6 @@
 import PosterCache
 
-/// `clear`: removes every poster that is not pinned.
+/// `clear`: removes every poster, pinned ones included.
 struct ClearCommand {
   private let session: Session
 
