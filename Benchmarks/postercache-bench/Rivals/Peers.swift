@@ -31,7 +31,8 @@ struct Peers {
       }
       try TextFile.write(lines.joined(), to: configuration)
       arguments = [
-        "-q", "--silent", "--fail", "--parallel", "--parallel-max", "\(connections)",
+        "-q", "--silent", "--no-progress-meter", "--fail", "--parallel", "--parallel-max",
+        "\(connections)",
         "--config", configuration,
       ]
     case .wget2:

@@ -75,10 +75,18 @@ struct Command {
       posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     }
     if let standardError { posix_spawn_file_actions_adddup2(&actions, standardError, 2) }
+    // The threads that tasks run on block most signals, and children inherit that.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var strings = ([program] + arguments).map { strdup($0) } + [nil]
     defer { for string in strings { free(string) } }
     var identifier: pid_t = 0
-    let status = posix_spawn(&identifier, program, &actions, nil, &strings, environ)
+    let status = posix_spawn(&identifier, program, &actions, &attributes, &strings, environ)
     guard status == 0 else {
       throw BenchError("cannot start \(program): \(String(cString: strerror(status)))")
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// An nginx of our own that serves the posters on a loopback port.
 struct WebServer {
@@ -19,6 +20,8 @@ struct WebServer {
     process = try Command(
       program, ["-p", directory, "-e", "\(directory)/error.log", "-c", configuration]
     ).start(standardOutput: nil)
+    Self.running.store(process.identifier, ordering: .relaxed)
+    Self.endWithUs()
     for _ in 0..<500 {
       if Self.accepts(port) { return }
       usleep(10_000)
@@ -27,8 +30,23 @@ struct WebServer {
     throw BenchError("nginx does not answer; see \(directory)/error.log")
   }
 
+  /// The server to be ended where we are.
+  private static let running = Atomic<pid_t>(0)
+
+  /// A server must not outlive us, and nobody else ends it.
+  private static func endWithUs() {
+    for number in [SIGTERM, SIGHUP, SIGINT] {
+      signal(number) { number in
+        let server = WebServer.running.load(ordering: .relaxed)
+        if server > 0 { kill(server, SIGKILL) }
+        _exit(128 + number)
+      }
+    }
+  }
+
   /// Ends the server and waits for that.
   func stop() {
+    Self.running.store(0, ordering: .relaxed)
     kill(process.identifier, SIGTERM)
     var usage = rusage()
     _ = try? process.wait(&usage)  // how it ended does not matter
