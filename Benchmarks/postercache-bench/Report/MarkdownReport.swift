@@ -38,18 +38,17 @@ struct MarkdownReport {
 
   private func text(of contest: Contest) -> String {
     let scale = Scale(contest)
-    let showsMemory = contest.results.contains { $0.samples.contains { $0.peakBytes != nil } }
     var lines = [
       "### \(contest.title)", "", contest.conditions, "",
       "| contestant | | \(scale.unit) a \(contest.operationName) | min - max | processor | ratio "
-        + "| min - max |" + (showsMemory ? " peak MiB |" : ""),
-      "|---|---|---:|---:|---:|---:|---:|" + (showsMemory ? "---:|" : ""),
+        + "| min - max |",
+      "|---|---|---:|---:|---:|---:|---:|",
     ]
     for result in contest.results {
-      lines.append(row(of: result, in: contest, scale, showsMemory: showsMemory))
+      lines.append(row(of: result, in: contest, scale))
     }
     for absentee in contest.absent {
-      lines.append("| \(absentee.name) | | \(absentee.reason) |" + (showsMemory ? " |" : ""))
+      lines.append("| \(absentee.name) | | \(absentee.reason) |")
     }
     lines.append("")
     lines += contest.goals.map { goal in
@@ -65,7 +64,7 @@ struct MarkdownReport {
   }
 
   private func row(
-    of result: Contest.Result, in contest: Contest, _ scale: Scale, showsMemory: Bool
+    of result: Contest.Result, in contest: Contest, _ scale: Scale
   ) -> String {
     var cells = [result.name, result.role == .ours ? "" : result.role.rawValue]
     if let wall = Spread(result.samples.map(\.seconds)) {
@@ -78,10 +77,6 @@ struct MarkdownReport {
     if let ratio = contest.ratios(result) {
       cells.append(number(ratio.median))
       cells.append("\(number(ratio.minimum)) - \(number(ratio.maximum))")
-    }
-    if showsMemory {
-      let peak = Spread(result.samples.compactMap { $0.peakBytes.map(Double.init) })
-      cells.append(peak.map { number($0.median / Double(1 << 20)) } ?? "")
     }
     return "| " + cells.joined(separator: " | ") + " |"
   }

@@ -42,12 +42,11 @@ struct StartupSuite: Suite {
   }
 
   private static func repeated(_ command: Command) throws(BenchError) -> Sample {
-    var total = Sample(seconds: 0, processorSeconds: 0, peakBytes: 0)
+    var total = Sample(seconds: 0, processorSeconds: 0)
     for _ in 0..<starts {
       let sample = try command.run()
       total.seconds += sample.seconds
       total.processorSeconds += sample.processorSeconds
-      total.peakBytes = max(total.peakBytes ?? 0, sample.peakBytes ?? 0)
     }
     return total
   }

@@ -1,7 +1,7 @@
 import Glibc
 import PosterCache
 
-/// What the warm suite runs as a process of its own, so that we start where rivals start:
+/// The warm suite's work of ours, also as a process of its own for profilers:
 /// `postercache-bench contestant warm|loop --list FILE --connections N [--to DIR]`.
 struct WarmContestant {
   /// The first argument that means this rather than a suite.
@@ -24,16 +24,6 @@ struct WarmContestant {
     self.list = list
     self.connections = connections
     directory = values["--to"]
-  }
-
-  /// The command that runs it.
-  static func command(
-    _ work: String, list: String, connections: Int, to directory: String? = nil
-  ) -> Command {
-    Command(
-      BenchOptions.ownPath,
-      [word, work, "--list", list, "--connections", "\(connections)"]
-        + (directory.map { ["--to", $0] } ?? []))
   }
 
   func run() async throws {

@@ -31,8 +31,7 @@ struct Command {
     guard status == 0 else { throw BenchError("\(program) ended with status \(status)") }
     return Sample(
       seconds: seconds,
-      processorSeconds: Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime),
-      peakBytes: usage.ru_maxrss << 10)
+      processorSeconds: Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime))
   }
 
   /// Runs the program and returns the first line it writes to either output, whatever its status.

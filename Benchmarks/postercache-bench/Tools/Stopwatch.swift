@@ -6,8 +6,6 @@ struct Sample: Codable, Sendable {
   var seconds: Double
   /// Processor seconds of all threads, in user mode and in the kernel.
   var processorSeconds: Double
-  /// The most memory a process of its own held, in bytes; `nil` for what ran in this one.
-  var peakBytes: Int?
 }
 
 /// Measures work that is done in this process.

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// An nginx of our own that serves the posters on a loopback port.
+/// An nginx of our own that serves the posters, and a list of them, on a loopback port.
 struct WebServer {
   /// Scheme, host and port.
   let base: String
@@ -10,8 +10,13 @@ struct WebServer {
 
   /// Starts serving `root`, with its own files in `directory`; returns once it takes connections.
   ///
-  /// - Parameter program: the path of nginx.
-  init(_ program: String, root: String, directory: String) throws(BenchError) {
+  /// - Parameters:
+  ///   - program: the path of nginx.
+  ///   - names: the posters of the list, 20 a page as TMDB has them.
+  init(
+    _ program: String, root: String, names: [String], directory: String
+  ) throws(BenchError) {
+    try Self.writePages(names, to: "\(directory)/pages")
     let port = try Self.freePort()
     base = "http://127.0.0.1:\(port)"
     let configuration = "\(directory)/nginx.conf"
@@ -52,6 +57,20 @@ struct WebServer {
     _ = try? process.wait(&usage)  // how it ended does not matter
   }
 
+  private static func writePages(_ names: [String], to directory: String) throws(BenchError) {
+    guard mkdir(directory, 0o755) == 0 else { throw BenchError(call: "mkdir", directory) }
+    let pageCount = (names.count + 19) / 20
+    for page in 0..<pageCount {
+      let titles = (page * 20..<min(page * 20 + 20, names.count)).map { place in
+        #"{"id":\#(place + 1),"media_type":"movie","title":"\#(place)","poster_path":"/\#(names[place])"}"#
+      }
+      try TextFile.write(
+        #"{"page":\#(page + 1),"results":[\#(titles.joined(separator: ","))],"#
+          + #""total_pages":\#(pageCount),"total_results":\#(names.count)}"#,
+        to: "\(directory)/\(page + 1).json")
+    }
+  }
+
   /// One process, which keeps everything open and sends from the page cache: what the contestants
   /// wait for is to be themselves. The headers are those of an image host.
   private static func configuration(root: String, directory: String, port: Int) -> String {
@@ -78,6 +97,11 @@ struct WebServer {
         listen 127.0.0.1:\(port) backlog=511;
         root \(root);
         add_header Cache-Control "public, max-age=31536000";
+        location = /3/trending/all/day {
+          root \(directory)/pages;
+          default_type application/json;
+          try_files /$arg_page.json =404;
+        }
       }
     }
 
