@@ -1,1 +1,69 @@
-@main enum Bench { static func main() {} }
+import CCurl
+import CLMDB
+import CXXHash
+import FoundationEssentials
+import Glibc
+import PosterCache
+
+/// The benchmark: `postercache-bench [suite ...]`.
+@main
+enum Bench {
+  static func main() async {
+    // Everything is on this machine: nobody is to go through a proxy that the environment names.
+    for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(name) }
+    do {
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      if arguments.first == WarmContestant.word {
+        return try await WarmContestant(arguments: arguments.dropFirst()).run()
+      }
+      guard let options = try BenchOptions(arguments) else {
+        return Console.output(BenchOptions.help)
+      }
+      try await run(options)
+    } catch {
+      Console.error("postercache-bench: \(error)")
+      exit(1)
+    }
+  }
+
+  private static func run(_ options: BenchOptions) async throws {
+    let disk = try WorkDirectory(in: options.diskDirectory)
+    defer { disk.remove() }
+    let memory = try? WorkDirectory(in: "/dev/shm")  // a machine without it has one target less
+    defer { memory?.remove() }
+    let corpus = try PosterCorpus(
+      root: try options.postersDirectory ?? disk.makeEmpty("posters"), count: options.posterCount,
+      progress: BenchContext.progress)
+    let context = BenchContext(options: options, corpus: corpus, disk: disk, memory: memory)
+    var report = Report(
+      machine: Machine(versions: versions(disk)), isQuick: options.isQuick)
+    for suite in options.suites {
+      report.suites.append(try await suite.init(context).run())
+    }
+    let markdown = MarkdownReport(report).text
+    Console.output(markdown)
+    if let file = options.markdownFile { try TextFile.write(markdown, to: file) }
+    if let file = options.jsonFile {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+      try TextFile.write(try encoder.encode(report), to: file)
+    }
+  }
+
+  private static func versions(_ disk: WorkDirectory) -> [String: String] {
+    var versions = [
+      "postercache": postercacheVersion,
+      "libcurl": String(cString: curl_version()),
+      "LMDB": String(cString: mdb_version(nil, nil, nil)),
+      "xxHash": "\(XXH_versionNumber())",
+      "disk": disk.fileSystem,
+    ]
+    for name in ["curl", "wget2", "aria2c"] {
+      versions[name] =
+        Command.find(name).flatMap { Command($0, ["--version"]).firstLine() } ?? "not installed"
+    }
+    versions["nginx"] =
+      Command.find("nginx").flatMap { Command($0, ["-v"]).firstLine() } ?? "not installed"
+    return versions
+  }
+}

@@ -196,17 +196,19 @@ final class Index: Sendable {
   }
 
   /// Throws unless `status` is success.
-  static func check(_ status: CInt, _ what: String) throws(PosterError) {
+  static func check(
+    _ status: CInt, _ what: @autoclosure () -> String
+  ) throws(PosterError) {
     guard status != MDB_SUCCESS else { return }
     let reason = String(cString: mdb_strerror(status))
     switch status {
     case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_PANIC, MDB_VERSION_MISMATCH,
       MDB_INCOMPATIBLE:
-      throw PosterError(.damagedIndex, "the cache index is damaged (\(what): \(reason))")
+      throw PosterError(.damagedIndex, "the cache index is damaged (\(what()): \(reason))")
     case EACCES, EPERM, EROFS, ENOENT, ENOTDIR:
-      throw PosterError(.directoryUnavailable, "cannot open the cache index (\(what): \(reason))")
+      throw PosterError(.directoryUnavailable, "cannot open the cache index (\(what()): \(reason))")
     default:
-      throw PosterError(.notStored, "the cache index failed (\(what): \(reason))")
+      throw PosterError(.notStored, "the cache index failed (\(what()): \(reason))")
     }
   }
 }

@@ -181,6 +181,8 @@ final class FetchDriver {
     if connections > 0 { counters.connectionsOpened.add(connections, ordering: .relaxed) }
     let result = transfer.finish(code, request)
     let outcome: TransferQueue.Outcome
+    // Drawn only where it is used: a random number is a system call.
+    var jitter = 0.0
     switch result {
     case .success(let response) where !FetchFailure.isRetriable(status: response.status):
       outcome = .final
@@ -190,11 +192,12 @@ final class FetchDriver {
       let isAnswer = code == CURLE_OK && FetchFailure.isRetriable(status: transfer.headers.status)
       outcome = .retriable(
         retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil)
+      jitter = .random(in: 0..<1, using: &random)
     }
     remove(transfer)
     perform(
       queue.transferDidFinish(
-        id, outcome, now: monotonicNanoseconds(), jitter: .random(in: 0..<1, using: &random)),
+        id, outcome, now: monotonicNanoseconds(), jitter: jitter),
       result.mapError { $0.error })
   }
 

@@ -1,0 +1,87 @@
+import Glibc
+
+/// What was asked for on the command line.
+struct BenchOptions {
+  /// The suites to run; all of them where none is named.
+  var suites: [any Suite.Type] = allSuites
+  /// Fewer rounds and posters, done within three minutes.
+  var isQuick = false
+  /// Rounds that count, instead of each contest's own number; at least 5.
+  var rounds: Int?
+  /// Where to write the report as JSON and as Markdown.
+  var jsonFile: String?
+  var markdownFile: String?
+  /// A directory on the disk that is to be measured.
+  var diskDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  /// Where posters are kept from one run to the next; `nil` draws them anew.
+  var postersDirectory: String?
+  /// The command, where it was built.
+  var command =
+    Self.ownPath.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+    + "/postercache"
+
+  /// Posters in a list.
+  var posterCount: Int { isQuick ? 1000 : 3000 }
+
+  /// The path of this program.
+  static let ownPath: String = {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    return String(decoding: buffer[..<max(count, 0)].map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }()
+
+  /// `nil` where help was asked for.
+  init?(_ arguments: [String]) throws(BenchError) {
+    var named: [any Suite.Type] = []
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      func value() throws(BenchError) -> String {
+        guard let value = rest.popFirst() else { throw BenchError("\(argument) needs a value") }
+        return value
+      }
+      switch argument {
+      case "--help": return nil
+      case "--quick": isQuick = true
+      case "--rounds":
+        let text = try value()
+        guard let count = Int(text), (5...1000).contains(count) else {
+          throw BenchError("--rounds must be 5 to 1000, not \(text)")
+        }
+        rounds = count
+      case "--json": jsonFile = try value()
+      case "--markdown": markdownFile = try value()
+      case "--disk-dir": diskDirectory = try value()
+      case "--posters-dir": postersDirectory = try value()
+      case "--command": command = try value()
+      default:
+        guard let suite = allSuites.first(where: { $0.name == argument }) else {
+          throw BenchError("no suite or option \(argument); try --help")
+        }
+        named.append(suite)
+      }
+    }
+    if !named.isEmpty { suites = named }
+  }
+
+  static var help: String {
+    let suites = allSuites.map { suite in
+      "  \(suite.name)" + String(repeating: " ", count: max(1, 16 - suite.name.count))
+        + suite.abstract
+    }
+    return """
+      postercache-bench [suite ...] [option ...]
+
+      Measures postercache beside what people would use instead. Suites (default: all):
+      \(suites.joined(separator: "\n"))
+
+      Options:
+        --quick             fewer rounds and posters; under three minutes
+        --rounds N          rounds that count, 5 to 1000
+        --json FILE         write the report as JSON
+        --markdown FILE     write the report as Markdown; it is printed in any case
+        --disk-dir DIR      a directory on the disk to be measured (default: $TMPDIR or /tmp)
+        --posters-dir DIR   keep the posters here for later runs
+        --command FILE      the postercache command (default: the one beside this program)
+      """
+  }
+}

@@ -1,0 +1,78 @@
+/// One question put to several contestants in the same run, in interleaved rounds.
+struct Contest: Codable, Sendable {
+  /// What was done, as a heading.
+  let title: String
+  /// What exactly, under which conditions, and where the contestants differ.
+  let conditions: String
+  /// How often a round did it; figures are given for one of these.
+  let operations: Int
+  /// What one of these is called.
+  let operationName: String
+  /// The contestants, in the order in which they are shown.
+  let results: [Result]
+  /// Contestants that could not take part, and why.
+  let absent: [Absentee]
+  /// What the project demands of itself here.
+  let goals: [Goal]
+
+  /// What a contestant is to us.
+  enum Role: String, Codable, Sendable {
+    /// What this project makes; the first of them is what ratios refer to.
+    case ours
+    /// What people would use instead.
+    case rival
+    /// What cannot be gone below: the same bytes without what we promise.
+    case limit
+  }
+
+  /// What a contestant took.
+  struct Result: Codable, Sendable {
+    let name: String
+    let role: Role
+    /// One for each round, in order.
+    let samples: [Sample]
+  }
+
+  struct Absentee: Codable, Sendable {
+    let name: String
+    let reason: String
+  }
+
+  /// A demand on the ratio between ours and others.
+  struct Goal: Codable, Sendable {
+    /// What is demanded, in words.
+    let text: String
+    /// The contestants it is about; the quickest of them counts.
+    let against: [String]
+    /// At least so many times as long as ours they must take.
+    let ratio: Double
+  }
+}
+
+extension Contest {
+  /// How much longer `result` took than the first of ours: the rounds' ratios.
+  func ratios(_ result: Result) -> Spread? {
+    guard let ours = results.first(where: { $0.role == .ours }) else { return nil }
+    return Spread(zip(result.samples, ours.samples).map { $0.seconds / $1.seconds })
+  }
+
+  /// The smallest ratio of those a goal is about; `nil` if none of them took part.
+  func attained(_ goal: Goal) -> Double? {
+    results.filter { goal.against.contains($0.name) }.compactMap { ratios($0)?.median }.min()
+  }
+}
+
+/// The middle and the ends of some numbers.
+struct Spread: Sendable {
+  let median: Double
+  let minimum: Double
+  let maximum: Double
+
+  /// `nil` if there are no numbers.
+  init?(_ numbers: [Double]) {
+    let sorted = numbers.sorted()
+    guard let first = sorted.first, let last = sorted.last else { return nil }
+    (minimum, maximum) = (first, last)
+    median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+  }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import Glibc
+import PosterCache
+import PosterServer
+
+/// The posters that every suite uses: the demo origin's, w342, under names like TMDB's.
+///
+/// Drawn once and written below a directory as `t/p/w342/NAME`, where a web server can serve them;
+/// a directory that has them already is used as it is.
+struct PosterCorpus: Sendable {
+  /// The directory a web server's root would be.
+  let root: String
+  /// The file names, in the order in which they are asked for.
+  let names: [String]
+  /// The size of each file.
+  let sizes: [Int]
+
+  /// The sum of the sizes.
+  var bytes: Int { sizes.reduce(0, +) }
+
+  /// The directory of the files, below the root.
+  static let folder = "t/p/w342"
+
+  init(root: String, count: Int, progress: (String) -> Void) throws(BenchError) {
+    self.root = root
+    var generator = SeededGenerator(seed: 342)
+    names = (0..<count).map { _ in Self.name(&generator) }
+    guard mkdir(root, 0o755) == 0 || errno == EEXIST else { throw BenchError(call: "mkdir", root) }
+    var directory = root
+    for part in Self.folder.split(separator: "/") {
+      directory += "/\(part)"
+      guard mkdir(directory, 0o755) == 0 || errno == EEXIST else {
+        throw BenchError(call: "mkdir", directory)
+      }
+    }
+    let missing = try Self.missing(names, in: directory)
+    if !missing.isEmpty {
+      progress("drawing \(missing.count) posters into \(directory)")
+      try Self.draw(missing, into: directory)
+    }
+    sizes = try names.map { name throws(BenchError) in
+      var status = stat()
+      guard stat("\(directory)/\(name)", &status) == 0 else {
+        throw BenchError(call: "stat", "\(directory)/\(name)")
+      }
+      return Int(status.st_size)
+    }
+  }
+
+  /// The path of a poster's file.
+  func path(_ name: String) -> String { "\(root)/\(Self.folder)/\(name)" }
+
+  /// The posters under their addresses at a host, as they would have been received from it.
+  func load(host: String) throws -> [StoredPoster] {
+    try names.map { name in
+      let address = try PosterAddress("http://\(host)/\(Self.folder)/\(name)")
+      let now = PosterClock.system.now()
+      return StoredPoster(
+        metadata: PosterMetadata(
+          address: address, type: .jpeg, etag: "\"5f3e1c2a-b4d1\"",
+          lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", storedAt: now,
+          expiresAt: now + 31_536_000),
+        body: PosterBody(copying: try TextFile.read(path(name))))
+    }
+  }
+
+  /// 27 letters and digits, as TMDB's names are.
+  private static func name(_ generator: inout SeededGenerator) -> String {
+    let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    return String((0..<27).map { _ in letters.randomElement(using: &generator)! }) + ".jpg"
+  }
+
+  /// Which of `names` have to be drawn: those without a file, or all of them where the first file is
+  /// not what would be drawn now.
+  private static func missing(
+    _ names: [String], in directory: String
+  ) throws(BenchError) -> [String] {
+    guard let first = names.first else { return [] }
+    let isCurrent =
+      (try? TextFile.read("\(directory)/\(first)")) == DemoPoster.encode(name: first, size: .w342)
+    return isCurrent ? names.filter { access("\(directory)/\($0)", R_OK) != 0 } : names
+  }
+
+  private static func draw(_ names: [String], into directory: String) throws(BenchError) {
+    let work = Monitor((next: 0, failure: BenchError?.none))
+    let threads = (0..<sysconf(CInt(_SC_NPROCESSORS_ONLN))).map { _ in
+      WorkerThread(name: "bench-draw") {
+        while true {
+          let place = work.withLock { work -> Int? in
+            guard work.failure == nil, work.next < names.count else { return nil }
+            work.next += 1
+            return work.next - 1
+          }
+          guard let place else { return }
+          do throws(BenchError) {
+            // Under its own name only once it is whole: an interrupted run leaves no half poster.
+            let path = "\(directory)/\(names[place])"
+            try TextFile.write(
+              DemoPoster.encode(name: names[place], size: .w342), to: path + ".new")
+            guard rename(path + ".new", path) == 0 else { throw BenchError(call: "rename", path) }
+          } catch {
+            work.withLock { $0.failure = error }
+          }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    if let failure = work.withLock({ $0.failure }) { throw failure }
+  }
+}

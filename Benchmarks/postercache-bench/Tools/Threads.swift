@@ -1,0 +1,41 @@
+import PosterCache
+
+/// The same work on several threads at once.
+enum Threads {
+  /// Runs `body` for every element of `parts`, each on a thread of its own unless there is only one,
+  /// from a common start.
+  ///
+  /// - Parameter body: returns something that depends on its work, or a negative number where that
+  ///   went wrong.
+  static func measure<Part: Sendable>(
+    _ parts: [Part], _ body: @escaping @Sendable (Part) -> Int
+  ) throws(BenchError) -> Sample {
+    let outcome: [Int]
+    let sample: Sample
+    if parts.count == 1 {
+      let stopwatch = Stopwatch()
+      outcome = [body(parts[0])]
+      sample = stopwatch.sample()
+    } else {
+      let state = Monitor((ready: 0, isStarted: false, outcome: [Int]()))
+      let threads = parts.map { part in
+        WorkerThread(name: "bench-work") {
+          state.withLock { $0.ready += 1 }
+          state.signal()
+          state.wait(untilNanoseconds: { _ in nil }, for: { $0.isStarted ? () : nil })
+          let result = body(part)
+          state.withLock { $0.outcome.append(result) }
+        }
+      }
+      state.wait(untilNanoseconds: { _ in nil }, for: { $0.ready == parts.count ? () : nil })
+      let stopwatch = Stopwatch()
+      state.withLock { $0.isStarted = true }
+      state.signal()
+      for thread in threads { thread.join() }
+      sample = stopwatch.sample()
+      outcome = state.withLock { $0.outcome }
+    }
+    guard outcome.allSatisfy({ $0 >= 0 }) else { throw BenchError("a poster was not found") }
+    return sample
+  }
+}

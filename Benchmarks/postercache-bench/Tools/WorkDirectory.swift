@@ -1,0 +1,85 @@
+import CLinux
+import Glibc
+
+/// A directory of our own on some file system, removed with all it holds by ``remove()``.
+struct WorkDirectory: Sendable {
+  let path: String
+
+  /// Makes a new directory inside `parent`.
+  init(in parent: String) throws(BenchError) {
+    var template = Array("\(parent)/postercache-bench.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw BenchError(call: "cannot make a directory in", parent)
+    }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // The server's workers may run as somebody else.
+    chmod(path, 0o755)
+  }
+
+  /// Makes an empty directory `name` in it, without whatever was there.
+  func makeEmpty(_ name: String) throws(BenchError) -> String {
+    let directory = "\(path)/\(name)"
+    Self.removeTree(directory)
+    guard mkdir(directory, 0o755) == 0 else { throw BenchError(call: "mkdir", directory) }
+    return directory
+  }
+
+  /// Waits until no file system has anything left to write, so that nobody pays for the previous
+  /// contestant's writes.
+  static func settle() {
+    sync()
+  }
+
+  /// Removes the directory.
+  func remove() {
+    Self.removeTree(path)
+  }
+
+  /// What kind of file system it is on.
+  var fileSystem: String {
+    var status = statfs()
+    guard statfs(path, &status) == 0 else { return "unknown file system" }
+    let names: [Int: String] = [
+      0xEF53: "ext4", 0x0102_1994: "tmpfs", 0x5846_5342: "xfs", 0x9123_683E: "btrfs",
+      0x794C_7630: "overlay", 0xF2F5_2010: "f2fs", 0x2FC1_2FC1: "zfs",
+    ]
+    let type = Int(status.f_type)
+    return names[type] ?? "file system 0x" + String(type, radix: 16)
+  }
+
+  /// The number of files directly in `directory`, and the sum of their bytes.
+  static func contents(of directory: String) -> (files: Int, bytes: Int) {
+    guard let stream = opendir(directory) else { return (0, 0) }
+    defer { closedir(stream) }
+    var result = (files: 0, bytes: 0)
+    while let entry = readdir(stream) {
+      guard entry.pointee.d_type == DT_REG else { continue }
+      let path = "\(directory)/\(name(entry))"
+      var status = stat()
+      guard lstat(path, &status) == 0 else { continue }
+      result.files += 1
+      result.bytes += Int(status.st_size)
+    }
+    return result
+  }
+
+  private static func removeTree(_ path: String) {
+    if let stream = opendir(path) {
+      while let entry = readdir(stream) {
+        let name = name(entry)
+        guard name != ".", name != ".." else { continue }
+        let child = "\(path)/\(name)"
+        // Never through a symbolic link: its type is another one.
+        if entry.pointee.d_type == DT_DIR { removeTree(child) } else { unlink(child) }
+      }
+      closedir(stream)
+    }
+    rmdir(path)
+  }
+
+  private static func name(_ entry: UnsafeMutablePointer<dirent>) -> String {
+    withUnsafePointer(to: &entry.pointee.d_name) { name in
+      name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+  }
+}
