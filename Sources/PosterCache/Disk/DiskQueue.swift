@@ -36,7 +36,7 @@ struct DiskQueue {
   /// Bytes of bodies that may wait; beyond that inserts are refused.
   static let maximumBytes = 32 << 20
   /// Inserts are written once this many bytes wait, or the first has waited this long.
-  static let dueBytes = 512 << 10
+  static let dueBytes = batchBytes
   static let insertDelayNanoseconds: UInt64 = 2_000_000
   /// Uses are written once this many wait, or the first has waited this long. At most twice as many
   /// wait in a row: where the disk cannot keep up, the oldest uses are forgotten.

@@ -81,18 +81,28 @@ package final class Fetcher: Sendable {
 
   /// Fetches what `request` names. Cancelling the task drops the request.
   package func response(to request: FetchRequest) async throws(PosterError) -> FetchResponse {
-    try await value(of: request) { $0 }
+    try await value(of: request) { result, finish in finish(result) }
   }
 
-  /// Fetches what `request` names, and makes something of the response on the fetch thread, before
-  /// anything else is received. Cancelling the task drops the request.
+  /// Fetches what `request` names and waits for what `receive` makes of it. Cancelling the task drops
+  /// the request.
+  ///
+  /// - Parameter receive: called on the fetch thread with what came of the request, before anything
+  ///   else is received; has to call its second argument once, from any thread, at once or later.
   package func value<Value: Sendable>(
-    of request: FetchRequest, _ make: @escaping @Sendable (FetchResponse) -> Value
+    of request: FetchRequest,
+    _ receive:
+      @escaping @Sendable (
+        Result<FetchResponse, PosterError>, @escaping @Sendable (Result<Value, PosterError>) -> Void
+      ) -> Void
   ) async throws(PosterError) -> Value {
     let ticket = Lock<Ticket?>(nil)
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let made = fetch(request) { continuation.resume(returning: $0.map(make)) }
+    let result: Result<Value, PosterError> = await withTaskCancellationHandler {
+      // Unchecked: the driver traps on a ticket that completes twice, and leaves none uncompleted.
+      await withUnsafeContinuation { continuation in
+        let made = fetch(request) { result in
+          receive(result) { continuation.resume(returning: $0) }
+        }
         ticket.withLock { $0 = made }
         // The handler may have run before there was a ticket.
         if Task.isCancelled { drop(made) }

@@ -42,11 +42,20 @@ struct LRUTable<Value: Sendable>: Sendable {
   mutating func value(for key: CacheKey) -> Value? {
     let slot = positions[position(of: key)]
     guard slot != Self.none else { return nil }
-    if slot != mostRecent {
-      unlink(slot)
-      linkAsMostRecent(slot)
+    let first = mostRecent
+    guard slot != first else { return slots[Int(slot)].value }
+    mostRecent = slot
+    // Moved to the front with one check that the array is ours alone instead of one for each link.
+    return slots.withUnsafeMutableBufferPointer { slots in
+      let moved = slots.baseAddress! + Int(slot)  // not empty: it holds `slot`
+      let (newer, older) = (moved.pointee.newer, moved.pointee.older)
+      slots[Int(newer)].older = older
+      if older == Self.none { leastRecent = newer } else { slots[Int(older)].newer = newer }
+      moved.pointee.newer = Self.none
+      moved.pointee.older = first
+      slots[Int(first)].newer = slot
+      return moved.pointee.value
     }
-    return slots[Int(slot)].value
   }
 
   /// The value for `key`, without counting as use.

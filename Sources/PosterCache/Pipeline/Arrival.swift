@@ -5,6 +5,8 @@
 final class Arrival: Sendable {
   /// The picture.
   let poster: StoredPoster
+  /// Whether the server allows keeping it.
+  let isStorable: Bool
 
   private enum Storing {
     case running([@Sendable (Result<Void, PosterError>) -> Void])
@@ -13,8 +15,9 @@ final class Arrival: Sendable {
 
   private let storing = Lock(Storing.running([]))
 
-  init(_ poster: StoredPoster) {
+  init(_ poster: StoredPoster, isStorable: Bool) {
     self.poster = poster
+    self.isStorable = isStorable
   }
 
   /// Notes how storing went and tells those who wait. Call it once.
@@ -29,19 +32,17 @@ final class Arrival: Sendable {
     for completion in waiting { completion(result) }
   }
 
-  /// Waits until the picture is committed to the disk tier.
-  func stored() async throws(PosterError) {
-    let result = await withCheckedContinuation { continuation in
-      let finished = storing.withLock { storing -> Result<Void, PosterError>? in
-        switch storing {
-        case .finished(let result): return result
-        case .running(let waiting):
-          storing = .running(waiting + [{ continuation.resume(returning: $0) }])
-          return nil
-        }
+  /// Calls `completion` once the picture is committed to the disk tier or could not be: at once, or
+  /// on the writer's thread.
+  func whenStored(_ completion: @escaping @Sendable (Result<Void, PosterError>) -> Void) {
+    let finished = storing.withLock { storing -> Result<Void, PosterError>? in
+      switch storing {
+      case .finished(let result): return result
+      case .running(let waiting):
+        storing = .running(waiting + [completion])
+        return nil
       }
-      if let finished { continuation.resume(returning: finished) }
     }
-    try result.get()
+    if let finished { completion(finished) }
   }
 }

@@ -60,7 +60,10 @@ public final class PosterPipeline: Sendable {
       memory.insert(stored)
       return Poster(stored, from: .disk)
     }
-    return Poster(try await fetch(request).poster, from: .network)
+    guard !isOffline else { throw offline(request.address) }
+    return try await fetcher.value(of: FetchRequest(request)) { [self] result, finish in
+      finish(result.map { Poster(arrival(of: $0, for: request).poster, from: .network) })
+    }
   }
 
   /// The poster if the memory tier has it: for a cell that must be filled before the next frame.
@@ -78,16 +81,28 @@ public final class PosterPipeline: Sendable {
   /// Makes sure that the disk tier has the poster; returns when it is committed there. Without a
   /// disk tier the same for memory.
   ///
-  /// Does not count as looking at the poster: until somebody asks for it, it is evicted first.
+  /// Does not count as looking at the poster: until somebody asks for it, it is evicted first, and a
+  /// request of priority ``Priority/visible`` is taken for one of ``Priority/background``. Those leave
+  /// the memory tier to what is looked at.
   ///
   /// - Throws: what the transfer failed with, ``PosterError/Code/offline``, or
   ///   ``PosterError/Code/notStored``.
   public func warm(_ request: PosterRequest) async throws(PosterError) -> WarmOutcome {
+    var request = request
+    if request.priority == .visible { request.priority = .background }
     if disk == nil, cachedPoster(for: request) != nil { return .hit }
     if storedPoster(for: request, isSeen: false) != nil { return .hit }
-    let arrival = try await fetch(request)
-    if disk != nil { try await arrival.stored() }
-    return .fetched(bytes: arrival.poster.body.count)
+    guard !isOffline else { throw offline(request.address) }
+    return try await fetcher.value(of: FetchRequest(request)) { [self, request] result, finish in
+      switch result {
+      case .failure(let error): finish(.failure(error))
+      case .success(let response):
+        let arrival = arrival(of: response, for: request)
+        arrival.whenStored { stored in
+          finish(stored.map { .fetched(bytes: arrival.poster.body.count) })
+        }
+      }
+    }
   }
 
   // MARK: - List pages
@@ -136,19 +151,14 @@ public final class PosterPipeline: Sendable {
     isOffline || stored.metadata.expiresAt > clock.now()
   }
 
-  private func fetch(_ request: PosterRequest) async throws(PosterError) -> Arrival {
-    guard !isOffline else { throw offline(request.address) }
-    return try await fetcher.value(of: FetchRequest(request)) { [self] response in
-      arrival(of: response, for: request)
-    }
-  }
-
   /// Puts a picture that has just been received into the tiers, once for all requests that its
   /// transfer served. Called on the fetch thread, for those requests one right after the other.
   private func arrival(of response: FetchResponse, for request: PosterRequest) -> Arrival {
     let isSeen = request.priority == .visible
+    let belongsIntoMemory = request.priority > .background || disk == nil
     if let latest = latestArrival.withLock({ $0 }), latest.poster.body.shares(response.body) {
       if isSeen { disk?.noteUse(of: request, isSeen: true) }
+      if belongsIntoMemory, latest.isStorable { memory.insert(latest.poster) }
       return latest
     }
     guard let type = response.type else {
@@ -162,15 +172,19 @@ public final class PosterPipeline: Sendable {
         address: request.address, type: type, etag: response.headers.etag,
         lastModified: response.headers.lastModified, storedAt: now, expiresAt: freshness.expiresAt),
       body: response.body)
-    let arrival = Arrival(poster)
+    let arrival = Arrival(poster, isStorable: freshness.isStorable)
     latestArrival.withLock { $0 = arrival }
     guard freshness.isStorable else {
       let refusal = PosterError(.notStored, "the server forbids storing \(request.address)")
       arrival.storingDidFinish(.failure(refusal))
       return arrival
     }
-    memory.insert(poster)
-    disk?.insert(poster, isSeen: isSeen) { [warnings] result in
+    if belongsIntoMemory { memory.insert(poster) }
+    guard let disk else {
+      arrival.storingDidFinish(.success(()))
+      return arrival
+    }
+    disk.insert(poster, isSeen: isSeen) { [warnings] result in
       if case .failure(let error) = result { warnings.warn(error) }
       arrival.storingDidFinish(result)
     }

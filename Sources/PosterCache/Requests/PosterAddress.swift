@@ -29,6 +29,12 @@ public struct PosterAddress: Sendable, Hashable {
   /// - Throws: ``PosterError/Code/invalidAddress`` if it is not http or https, has no host, holds
   ///   a user or password, or cannot be parsed.
   public init(_ text: String) throws(PosterError) {
+    // Nearly every address a program meets is canonical already, and seeing that is ten times
+    // cheaper than taking it apart and putting it together.
+    if let address = Self(alreadyCanonical: text) {
+      self = address
+      return
+    }
     func invalid(_ reason: String) -> PosterError {
       PosterError(.invalidAddress, "not a usable address, \(reason): \(Self.abbreviated(text))")
     }
@@ -66,6 +72,24 @@ public struct PosterAddress: Sendable, Hashable {
     self.canonical = canonical
   }
 
+  private init(canonical: String, host: String, port: Int, isSecure: Bool) {
+    self.canonical = canonical
+    self.host = host
+    self.port = port
+    self.isSecure = isSecure
+  }
+
+  /// The address `text` if it is in canonical form as it stands, and plainly so.
+  private init?(alreadyCanonical text: String) {
+    var text = text
+    guard text.utf8.count <= Self.maximumLength,
+      let form = text.withUTF8({ CanonicalForm($0) })
+    else { return nil }
+    self.init(
+      canonical: text, host: form.host, port: form.port ?? (form.isSecure ? 443 : 80),
+      isSecure: form.isSecure)
+  }
+
   /// An address from bytes that were written as one's ``canonical``; `nil` if they cannot be that.
   init?(canonicalBytes bytes: UnsafeRawBufferPointer) {
     let text = String(decoding: bytes, as: UTF8.self)
@@ -100,8 +124,13 @@ public struct PosterAddress: Sendable, Hashable {
   /// - Throws: ``PosterError/Code/invalidAddress`` if the result would lie outside this address,
   ///   as `../` or an encoded one would.
   public func appending(_ relative: String) throws(PosterError) -> PosterAddress {
-    var base = canonical.prefix { $0 != "?" }
-    while base.hasSuffix("/") { base = base.dropLast() }
+    let path = canonical.utf8.prefix { $0 != UInt8(ascii: "?") }
+    var base = Substring(path)
+    while base.utf8.last == UInt8(ascii: "/") { base = base.dropLast() }
+    if CanonicalForm.isPath(relative) {
+      return PosterAddress(
+        canonical: "\(base)/\(relative)", host: host, port: port, isSecure: isSecure)
+    }
     // A list's path is data: whatever it holds must stay a path below the base.
     let escaped = relative.reduce(into: "") { result, character in
       switch character {

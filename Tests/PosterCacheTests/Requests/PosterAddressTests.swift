@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PosterCache
@@ -74,6 +75,38 @@ struct PosterAddressTests {
     #expect(
       try PosterRequest(path: "/a?b#c.jpg").address.canonical
         == "https://image.tmdb.org/t/p/w342/a%3Fb%23c.jpg")
+  }
+
+  /// Whatever is recognised as canonical at sight must be what the long way makes of it.
+  @Test func `the short way and the long way agree`() throws {
+    var generator = SeededGenerator()
+    let pieces = [
+      "a", "Z", "9", "-", "_", "~", ".", "..", "/", "//", "%41", "%2F", ":", "@", "?", "#", "é",
+      " ",
+      "80", "443", "8080", "0", "\\", "&", "=", "+",
+    ]
+    var recognised = 0
+    for _ in 0..<20_000 {
+      let scheme = ["http://", "https://"].randomElement(using: &generator) ?? ""
+      let host =
+        ["h", "example.org", "a-b.c:", "h:80", "h:443", "h:8080", "H"]
+        .randomElement(using: &generator) ?? ""
+      let path = (0..<Int.random(in: 0..<8, using: &generator)).map { _ in
+        pieces.randomElement(using: &generator) ?? ""
+      }.joined()
+      let text = "\(scheme)\(host)/\(path)"
+      guard
+        text.utf8CString.dropLast().withUnsafeBytes({ bytes in
+          CanonicalForm(bytes.bindMemory(to: UInt8.self)) != nil
+        })
+      else { continue }
+      recognised += 1
+      // A fragment is cut off, and its presence sends the text the long way.
+      let long = try PosterAddress(text + "#")
+      #expect(long == (try PosterAddress(text)), "seed \(generator.seed): \(text)")
+      #expect(long.canonical == text, "seed \(generator.seed)")
+    }
+    #expect(recognised > 1000)
   }
 
   @Test func `keys differ where addresses do`() throws {
