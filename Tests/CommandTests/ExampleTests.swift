@@ -21,7 +21,7 @@ struct ExampleTests {
     #expect(lines(first).count { $0.hasPrefix("fetched  http://demo.test/t/p/w342/") } == 3)
     #expect(
       lines(first).suffix(4) == [
-        "image/jpeg from memory", "image/jpeg from memory", "image/png from memory", "3 requests",
+        "image/jpeg from disk", "image/jpeg from disk", "image/png from disk", "3 requests",
       ])
     let second = await RunningCommand(
       path: swift, arguments: arguments, environment: environment
