@@ -12,29 +12,33 @@ final class CacheDirectory: Sendable {
 
   /// The directory's path as given.
   let path: String
+  /// The directory of the index.
+  let index: FileDescriptor
   /// The directory of the segment files.
   let segments: FileDescriptor
   /// Holds the shared lock for as long as this object lives.
   private let format: FileDescriptor
 
-  /// The path of LMDB's directory.
-  var indexPath: String { "\(path)/index" }
-
-  /// Opens the cache directory at `path`, creating it and its parents if missing.
+  /// Opens the cache directory at `path`.
   ///
+  /// - Parameter creating: make it and its parents if missing.
   /// Safe however many threads and processes do so at once.
   /// - Throws: ``PosterError/Code/directoryUnavailable`` or ``PosterError/Code/unsupportedFormat``.
-  init(_ path: String) throws(PosterError) {
+  init(_ path: String, creating: Bool) throws(PosterError) {
     self.path = path
     let directory: FileDescriptor
     let formatText: String
     do throws(SystemError) {
-      try Self.makeDirectories(path)
+      if creating { try Self.makeDirectories(path) }
       directory = try Self.openDirectory(path)
       try Self.refuseNetworkFileSystem(directory, path)
-      format = try Self.openFile("format", in: directory, flags: O_RDWR | O_CREAT)
+      format = try Self.openFile(
+        "format", in: directory, flags: creating ? O_RDWR | O_CREAT : O_RDWR)
       formatText = try Self.claim(format)
     } catch {
+      guard creating || error.errorNumber != ENOENT else {
+        throw PosterError(.directoryUnavailable, "there is no cache in \(path)")
+      }
       throw Self.unusable(path, error)
     }
     try Self.check(format: formatText, path: path)
@@ -42,7 +46,9 @@ final class CacheDirectory: Sendable {
       try Self.tag(directory)
       try Self.makeDirectory("index", in: directory)
       try Self.makeDirectory("segments", in: directory)
+      index = try Self.openFile("index", in: directory, flags: O_RDONLY | O_DIRECTORY)
       segments = try Self.openFile("segments", in: directory, flags: O_RDONLY | O_DIRECTORY)
+      try Self.refuseLinks(["data.mdb", "lock.mdb"], in: index)
     } catch {
       throw Self.unusable(path, error)
     }
@@ -109,6 +115,19 @@ final class CacheDirectory: Sendable {
     }
   }
 
+  /// LMDB opens its files by name, and would follow a symbolic link.
+  private static func refuseLinks(
+    _ names: [String], in directory: FileDescriptor
+  ) throws(SystemError) {
+    for name in names {
+      var status = stat()
+      guard fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw SystemError(call: "open", path: name, errorNumber: ELOOP)
+      }
+    }
+  }
+
   private static func makeDirectories(_ path: String) throws(SystemError) {
     if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
@@ -153,22 +172,25 @@ final class CacheDirectory: Sendable {
   }
 
   /// Takes the shared lock and returns the format's text, writing it into a new directory.
+  ///
+  /// The lock for writing it is another one, and brief: whoever waited for an exclusive turn on the
+  /// shared lock would wait until the last user of the directory is gone.
   private static func claim(_ format: FileDescriptor) throws(SystemError) -> String {
-    try lock(format, F_RDLCK)
+    try lock(format, F_WRLCK, byte: creationLockOffset)
     var text = try read(format)
     if text.isEmpty {
-      // Two who hold the shared lock could wait for each other's to go: give it back first.
-      try lock(format, F_UNLCK)
-      try lock(format, F_WRLCK)
-      text = try read(format)
-      if text.isEmpty {
-        text = formatText(formatVersion)
-        try write(text, to: format)
-      }
-      try lock(format, F_RDLCK)
+      text = formatText(formatVersion)
+      try write(text, to: format)
     }
+    try lock(format, F_UNLCK, byte: creationLockOffset)
+    try lock(format, F_RDLCK, byte: usageLockOffset)
     return text
   }
+
+  /// The byte of `format` whose lock is held, shared, by everybody who uses the directory.
+  private static let usageLockOffset: Int64 = 0
+  /// The byte whose lock is held, exclusively, while the text is looked at and written.
+  private static let creationLockOffset: Int64 = 1
 
   private static func check(format text: String, path: String) throws(PosterError) {
     guard text != formatText(formatVersion) else { return }
@@ -187,9 +209,11 @@ final class CacheDirectory: Sendable {
     "\(formatPrefix)\(version)\n"
   }
 
-  private static func lock(_ file: FileDescriptor, _ type: CInt) throws(SystemError) {
+  private static func lock(
+    _ file: FileDescriptor, _ type: CInt, byte: Int64
+  ) throws(SystemError) {
     let status = retryingOnInterrupt {
-      postercache_ofd_lock_wait(file.number, Int16(type), 0, 1)
+      postercache_ofd_lock_wait(file.number, Int16(type), byte, 1)
     }
     guard status == 0 else { throw SystemError(call: "lock") }
   }

@@ -24,7 +24,25 @@ struct DiskQueue {
   struct Insertion {
     let poster: StoredPoster
     let isSeen: Bool
+    /// Bytes in blocks that its record will occupy.
+    let blockBytes: Int
     let completion: Completion<Void>
+
+    /// - Returns: `nil` if no record can hold the poster: its body is larger than 1 GiB, or a text of
+    ///   its metadata longer than 65,535 bytes.
+    init?(_ poster: StoredPoster, isSeen: Bool, completion: @escaping Completion<Void>) {
+      guard let metadataLength = RecordMetadata.length(of: poster.metadata),
+        poster.body.count <= SegmentFormat.maximumBodyBytes
+      else { return nil }
+      self.poster = poster
+      self.isSeen = isSeen
+      self.completion = completion
+      blockBytes = SegmentFormat.blockBytes(
+        RecordHeader.size + metadataLength + poster.body.count)
+    }
+
+    /// Whether it is too large to share a batch.
+    var isLarge: Bool { blockBytes > DiskQueue.batchBytes }
   }
 
   /// Called once, on the writer's thread, without a lock held.
@@ -33,7 +51,7 @@ struct DiskQueue {
   /// Inserts written together, at most: bytes in blocks, and number.
   static let batchBytes = 1 << 20
   static let batchCount = 256
-  /// Bytes of bodies that may wait; beyond that inserts are refused.
+  /// Bytes in blocks that may wait; beyond that inserts are refused.
   static let maximumBytes = 32 << 20
   /// Inserts are written once this many bytes wait, or the first has waited this long.
   static let dueBytes = batchBytes
@@ -50,6 +68,8 @@ struct DiskQueue {
   private var waitingInserts = 0
   private var firstInsertAt: UInt64?
   private var firstTouchAt: UInt64?
+  /// The sequence numbers of records that wait to be dropped.
+  private var damaged: Set<UInt64> = []
   private var isUrgent = false
   private var isClosed = false
 
@@ -67,7 +87,7 @@ struct DiskQueue {
 
   /// Queues a poster.
   mutating func insertWasAsked(_ insertion: Insertion, now: UInt64) -> Acceptance {
-    let bytes = insertion.poster.body.count
+    let bytes = insertion.blockBytes
     guard !isClosed, waitingBytes == 0 || waitingBytes + bytes <= Self.maximumBytes else {
       return .refused
     }
@@ -87,6 +107,13 @@ struct DiskQueue {
     let isFirst = firstTouchAt == nil
     if isFirst { firstTouchAt = now }
     return isFirst || touches.count == Self.dueTouches ? .queuedAndDue : .queued
+  }
+
+  /// Queues dropping a damaged record, unless that waits already.
+  mutating func recordWasFoundDamaged(_ key: CacheKey, sequence: UInt64) {
+    guard !isClosed, damaged.insert(sequence).inserted else { return }
+    append(.dropDamaged(key, sequence: sequence))
+    isUrgent = true
   }
 
   /// Queues an operation that somebody waits for; returns `false` if the queue is closed.
@@ -123,14 +150,19 @@ struct DiskQueue {
     var taken = 0
     for operation in operations {
       if case .insert(let insertion) = operation {
-        bytes += SegmentFormat.blockBytes(insertion.poster.body.count)
-        if inserts == Self.batchCount || inserts > 0 && bytes > Self.batchBytes { break }
+        bytes += insertion.blockBytes
+        // A large one begins a batch of its own, because room is made for it before the batch: what
+        // was asked for earlier has to be done by then.
+        if insertion.isLarge ? taken > 0 : inserts == Self.batchCount || bytes > Self.batchBytes {
+          break
+        }
         inserts += 1
-        waitingBytes -= insertion.poster.body.count
+        waitingBytes -= insertion.blockBytes
       }
       taken += 1
     }
     waitingInserts -= inserts
+    damaged = []
     let batch = Array(operations[..<taken])
     operations.removeFirst(taken)
     // What is left had been due together with what is taken.

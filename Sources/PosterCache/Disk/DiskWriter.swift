@@ -19,13 +19,20 @@ final class DiskWriter: Sendable {
   private let index: Index
   private let files: SegmentFiles
   private let state = Monitor(State())
-  // Used by the writer's thread only, and by `stop` once that has ended.
+  // Used by the writer's thread only.
   private nonisolated(unsafe) let appender: SegmentAppender
   private nonisolated(unsafe) var released: [PendingExtent] = []
   private nonisolated(unsafe) var lastSyncAt: UInt64 = 0
   /// The work was brought to its end from within a completion.
   private nonisolated(unsafe) var hasEnded = false
-  private let thread = Lock<WorkerThread?>(nil)
+  private let life = Monitor(Life.idle)
+
+  private enum Life {
+    case idle
+    case running(WorkerThread)
+    case ending
+    case ended
+  }
 
   /// An index that changed is synced this often.
   static let syncNanoseconds: UInt64 = 1_000_000_000
@@ -38,7 +45,7 @@ final class DiskWriter: Sendable {
 
   /// Starts the thread.
   func start() {
-    thread.withLock { $0 = WorkerThread(name: "poster-disk") { self.run() } }
+    life.withLock { $0 = .running(WorkerThread(name: "poster-disk") { self.run() }) }
   }
 
   // MARK: - From any thread
@@ -47,7 +54,13 @@ final class DiskWriter: Sendable {
   func insert(
     _ poster: StoredPoster, isSeen: Bool, completion: @escaping DiskQueue.Completion<Void>
   ) {
-    let insertion = DiskQueue.Insertion(poster: poster, isSeen: isSeen, completion: completion)
+    guard
+      let insertion = DiskQueue.Insertion(poster, isSeen: isSeen, completion: completion)
+    else {
+      completion(
+        .failure(PosterError(.notStored, "too large to be stored: \(poster.metadata.address)")))
+      return
+    }
     let acceptance = state.withLock { state in
       let acceptance = state.queue.insertWasAsked(insertion, now: monotonicNanoseconds())
       if acceptance != .refused { state.unwritten[poster.key] = poster }
@@ -75,6 +88,12 @@ final class DiskWriter: Sendable {
     if acceptance == .queuedAndDue { state.signal() }
   }
 
+  /// Queues dropping a record that was found damaged.
+  func drop(_ key: CacheKey, sequence: UInt64) {
+    state.withLock { $0.queue.recordWasFoundDamaged(key, sequence: sequence) }
+    state.signal()
+  }
+
   /// Queues an operation that somebody waits for; `false` if the cache is closed.
   func perform(_ operation: DiskQueue.Operation) -> Bool {
     let isQueued = state.withLock { $0.queue.operationWasAsked(operation) }
@@ -82,11 +101,22 @@ final class DiskWriter: Sendable {
     return isQueued
   }
 
-  /// Writes what waits, syncs and ends the thread. Idempotent.
+  /// Writes what waits, syncs and ends the thread. Idempotent; returns when that is done, whoever
+  /// began it.
   func stop() {
     state.withLock { $0.queue.close() }
     state.signal()
-    guard let thread = thread.withLock({ $0.take() }) else { return }
+    let thread = life.withLock { life -> WorkerThread? in
+      guard case .running(let thread) = life else { return nil }
+      life = .ending
+      return thread
+    }
+    guard let thread else {
+      life.wait(untilNanoseconds: { _ in nil }) { life in
+        if case .ended = life { () } else { nil }
+      }
+      return
+    }
     if thread.isCurrent {
       // The last reference to the cache went in a completion: nobody will be there to be joined, and
       // the index closes once this returns.
@@ -96,6 +126,8 @@ final class DiskWriter: Sendable {
     } else {
       thread.join()
     }
+    life.withLock { $0 = .ended }
+    life.signal()
   }
 
   // MARK: - The writer's thread
@@ -129,6 +161,8 @@ final class DiskWriter: Sendable {
     }
     forgetReleased()
     sync()
+    // Gives the segment's lock up: the next one to open the directory can continue it.
+    appender.abandon()
   }
 
   /// Gives back what a process that died took out of use without getting to it.
@@ -144,8 +178,11 @@ final class DiskWriter: Sendable {
   private func perform(_ operations: [DiskQueue.Operation]) {
     var outcome: BatchOutcome
     do throws(PosterError) {
-      try makeRoomForLargePosters(operations)
-      outcome = try commit(operations, storing: true)
+      try makeRoomForLargePoster(operations)
+      outcome =
+        hasWork(operations)
+        ? try commit(operations, storing: true)
+        : BatchOutcome(failures: operations.map { _ in nil })
     } catch let failure {
       appender.abandon()
       do throws(PosterError) {
@@ -170,12 +207,13 @@ final class DiskWriter: Sendable {
   private func commit(
     _ operations: [DiskQueue.Operation], storing: Bool
   ) throws(PosterError) -> BatchOutcome {
-    let hits = self.hits.exchange(0, ordering: .relaxed)
-    let misses = self.misses.exchange(0, ordering: .relaxed)
+    let hits = self.hits.load(ordering: .relaxed)
+    let misses = self.misses.load(ordering: .relaxed)
     let forgotten = released
+    let usedBytes = try index.usedBytes()
     let outcome = try index.write { transaction throws(PosterError) in
       var outcome = BatchOutcome()
-      var editor = try IndexEditor(transaction, indexBytes: index.bytes)
+      var editor = try IndexEditor(transaction, usedBytes: usedBytes)
       try editor.forget(forgotten)
       editor.count(hits: hits, misses: misses)
       for operation in operations {
@@ -189,7 +227,19 @@ final class DiskWriter: Sendable {
     }
     appender.commit()
     released = []
+    // Counted from now on are those that came meanwhile.
+    self.hits.subtract(hits, ordering: .relaxed)
+    self.misses.subtract(misses, ordering: .relaxed)
     return outcome
+  }
+
+  /// Whether there is anything to commit: who only lists a directory must not have to write to it.
+  private func hasWork(_ operations: [DiskQueue.Operation]) -> Bool {
+    let onlyWaits = operations.allSatisfy { operation in
+      if case .barrier = operation { true } else { false }
+    }
+    return !onlyWaits || !released.isEmpty || hits.load(ordering: .relaxed) > 0
+      || misses.load(ordering: .relaxed) > 0
   }
 
   /// Carries out one operation; returns why it was refused, if it was.
@@ -243,20 +293,18 @@ final class DiskWriter: Sendable {
   }
 
   /// A batch overshoots the limit by what it appends, from then until the holes are punched. For
-  /// more than the batch's usual size, the room is made and given back beforehand.
-  private func makeRoomForLargePosters(_ operations: [DiskQueue.Operation]) throws(PosterError) {
-    for case .insert(let insertion) in operations
-    where insertion.poster.body.count > DiskQueue.batchBytes {
-      let freed = try index.write { transaction throws(PosterError) in
-        var editor = try IndexEditor(transaction, indexBytes: index.bytes)
-        let bytes = SegmentFormat.blockBytes(
-          insertion.poster.body.count + SegmentFormat.blockSize)
-        _ = try editor.makeRoom(for: bytes, replacing: insertion.poster.key)
-        try editor.finish()
-        return editor.freed
-      }
-      released += files.release(freed)
+  /// more than the batch's usual size, which only a batch that begins with a large poster has, the
+  /// room is made and given back beforehand.
+  private func makeRoomForLargePoster(_ operations: [DiskQueue.Operation]) throws(PosterError) {
+    guard case .insert(let insertion)? = operations.first, insertion.isLarge else { return }
+    let usedBytes = try index.usedBytes()
+    let freed = try index.write { transaction throws(PosterError) in
+      var editor = try IndexEditor(transaction, usedBytes: usedBytes)
+      _ = try editor.makeRoom(for: insertion.blockBytes, replacing: insertion.poster.key)
+      try editor.finish()
+      return editor.freed
     }
+    released += files.release(freed)
   }
 
   /// Takes what is written out of the readers' way and tells those who wait.
@@ -280,8 +328,7 @@ final class DiskWriter: Sendable {
 
   /// Takes the extents that were given back last out of the table, where no batch has done it.
   private func forgetReleased() {
-    guard !released.isEmpty || hits.load(ordering: .relaxed) + misses.load(ordering: .relaxed) > 0
-    else { return }
+    guard hasWork([]) else { return }
     // Where this fails, whoever opens the directory next gives the same extents back once more.
     _ = try? commit([], storing: false)
   }

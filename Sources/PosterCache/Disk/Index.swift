@@ -5,11 +5,12 @@ import Glibc
 /// The index of a cache directory: an LMDB environment with one table for each question asked of it.
 ///
 /// LMDB lets one process open an environment only once (its file locks are per process), so
-/// ``acquire(at:)`` hands out one object per directory, told apart by device and inode. Readers take
+/// ``acquire(in:)`` hands out one object per directory, told apart by device and inode. Readers take
 /// no lock and never wait; one writer at a time, over all processes, is LMDB's own rule.
 ///
 /// Commits are not synced one by one (`MDB_NOSYNC`): a killed process loses nothing that was
-/// committed, since the pages are the kernel's. ``sync()`` makes them safe from a power cut.
+/// committed, since the pages are the kernel's. What ``sync()`` has made safe from a power cut is so
+/// until the next commit, which may reach the disk in part.
 final class Index: Sendable {
   /// The tables, by their names in the environment; `docs/disk-format.md` gives their rows.
   enum Table: Int, CaseIterable, Sendable {
@@ -26,7 +27,9 @@ final class Index: Sendable {
 
   // LMDB's environment may be used from any thread (MDB_NOTLS).
   private nonisolated(unsafe) let environment: OpaquePointer
-  private let tables: [MDB_dbi]
+  fileprivate let tables: [MDB_dbi]
+  /// Held open so that no other directory gets the inode by which this one is known.
+  private let directory: FileDescriptor
   /// Reset read transactions, ready to be renewed.
   private let idleReaders = Lock<[Reader]>([])
 
@@ -35,20 +38,23 @@ final class Index: Sendable {
     let handle: OpaquePointer
   }
 
-  private init(opening path: String) throws(PosterError) {
+  private init(opening directory: FileDescriptor) throws(PosterError) {
+    self.directory = directory
+    // By way of the descriptor: whatever stands at the directory's path by now, this is the one.
+    let path = "/proc/self/fd/\(directory.number)"
     var created: OpaquePointer?
-    try Self.check(mdb_env_create(&created), path)
+    try Self.check(mdb_env_create(&created), "open")
     // Set by the call that has just succeeded.
     let environment = created!
     do throws(PosterError) {
-      try Self.check(mdb_env_set_mapsize(environment, Self.mapBytes), path)
-      try Self.check(mdb_env_set_maxdbs(environment, MDB_dbi(Table.allCases.count)), path)
-      try Self.check(mdb_env_set_maxreaders(environment, Self.maximumReaders), path)
+      try Self.check(mdb_env_set_mapsize(environment, Self.mapBytes), "open")
+      try Self.check(mdb_env_set_maxdbs(environment, MDB_dbi(Table.allCases.count)), "open")
+      try Self.check(mdb_env_set_maxreaders(environment, Self.maximumReaders), "open")
       let flags = UInt32(MDB_NOTLS | MDB_NOSYNC | MDB_NORDAHEAD)
-      try Self.check(mdb_env_open(environment, path, flags, 0o644), path)
+      try Self.check(mdb_env_open(environment, path, flags, 0o644), "open")
       var dead: CInt = 0
-      try Self.check(mdb_reader_check(environment, &dead), path)
-      tables = try Self.openTables(environment, path)
+      try Self.check(mdb_reader_check(environment, &dead), "open")
+      tables = try Self.openTables(environment)
     } catch {
       mdb_env_close(environment)
       throw error
@@ -79,14 +85,17 @@ final class Index: Sendable {
 
   private static let opened = Lock<[Identity: Opened]>([:])
 
-  /// The index in the existing directory `path`, opened unless this process has it open already.
-  /// Every call needs one of ``release(_:)``.
+  /// The index in `directory`, opened unless this process has it open already. Every call needs one
+  /// of ``release(_:)``.
   ///
   /// - Throws: ``PosterError/Code/damagedIndex`` or ``PosterError/Code/directoryUnavailable``.
-  static func acquire(at path: String) throws(PosterError) -> Index {
-    var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-      throw PosterError(.directoryUnavailable, "no directory at \(path)")
+  static func acquire(in directory: FileDescriptor) throws(PosterError) -> Index {
+    let status: stat
+    do throws(SystemError) {
+      status = try directory.status()
+    } catch {
+      throw PosterError(
+        .directoryUnavailable, "cannot look at the cache index", underlying: error)
     }
     let identity = Identity(device: status.st_dev, inode: status.st_ino)
     // The lock is held while LMDB opens and closes, because what must not happen is that one
@@ -96,7 +105,7 @@ final class Index: Sendable {
         opened[identity]?.users += 1
         return index
       }
-      let index = try Index(opening: path)
+      let index = try Index(opening: directory)
       opened[identity] = Opened(index: index, users: 1)
       return index
     }
@@ -128,7 +137,7 @@ final class Index: Sendable {
       mdb_txn_reset(reader.handle)
       idleReaders.withLock { $0.append(reader) }
     }
-    return try body(IndexTransaction(handle: reader.handle, tables: tables))
+    return try body(IndexTransaction(handle: reader.handle, index: self))
   }
 
   /// Runs `body` as the only writer of the directory and commits; an error undoes all of it.
@@ -141,7 +150,7 @@ final class Index: Sendable {
     let handle = begun!
     let result: Result
     do throws(PosterError) {
-      result = try body(IndexTransaction(handle: handle, tables: tables))
+      result = try body(IndexTransaction(handle: handle, index: self))
     } catch {
       mdb_txn_abort(handle)
       throw error
@@ -150,23 +159,35 @@ final class Index: Sendable {
     return result
   }
 
+  /// Bytes of the index' pages that are in use as of the last commit.
+  func usedBytes() throws(PosterError) -> Int {
+    try read { rows throws(PosterError) in try rows.usedBytes() }
+  }
+
   /// Waits until everything committed so far would survive a power cut.
   func sync() throws(PosterError) {
     try Self.check(mdb_env_sync(environment, 1), "sync")
   }
 
-  /// Bytes of the index file as of the last commit.
-  var bytes: Int {
+  /// Bytes of the index file as of the last commit, pages that are free for use again included.
+  fileprivate var fileBytes: Int {
     var information = MDB_envinfo()
     mdb_env_info(environment, &information)
+    return (information.me_last_pgno + 1) * pageBytes
+  }
+
+  /// Bytes of a page.
+  fileprivate var pageBytes: Int {
     var statistics = MDB_stat()
     mdb_env_stat(environment, &statistics)
-    return (information.me_last_pgno + 1) * Int(statistics.ms_psize)
+    return Int(statistics.ms_psize)
   }
 
   private func takeReader() throws(PosterError) -> Reader {
     if let reader = idleReaders.withLock({ $0.popLast() }) {
-      try Self.check(mdb_txn_renew(reader.handle), "renew")
+      let status = mdb_txn_renew(reader.handle)
+      if status != MDB_SUCCESS { mdb_txn_abort(reader.handle) }
+      try Self.check(status, "renew")
       return reader
     }
     var handle: OpaquePointer?
@@ -178,20 +199,20 @@ final class Index: Sendable {
   // MARK: - LMDB
 
   private static func openTables(
-    _ environment: OpaquePointer, _ path: String
+    _ environment: OpaquePointer
   ) throws(PosterError) -> [MDB_dbi] {
     var transaction: OpaquePointer?
-    try check(mdb_txn_begin(environment, nil, 0, &transaction), path)
+    try check(mdb_txn_begin(environment, nil, 0, &transaction), "open")
     var tables: [MDB_dbi] = []
     for table in Table.allCases {
       var identifier: MDB_dbi = 0
       let flags = UInt32(MDB_CREATE) | (table.hasIntegerKeys ? UInt32(MDB_INTEGERKEY) : 0)
       let status = mdb_dbi_open(transaction, "\(table)", flags, &identifier)
       if status != MDB_SUCCESS { mdb_txn_abort(transaction) }
-      try check(status, path)
+      try check(status, "open")
       tables.append(identifier)
     }
-    try check(mdb_txn_commit(transaction), path)
+    try check(mdb_txn_commit(transaction), "open")
     return tables
   }
 
@@ -216,11 +237,25 @@ final class Index: Sendable {
 /// One snapshot or one set of changes of an ``Index``; must not leave the closure it is given to.
 struct IndexTransaction {
   private let handle: OpaquePointer
-  private let tables: [MDB_dbi]
+  private let index: Index
+  private var tables: [MDB_dbi] { index.tables }
 
-  fileprivate init(handle: OpaquePointer, tables: [MDB_dbi]) {
+  fileprivate init(handle: OpaquePointer, index: Index) {
     self.handle = handle
-    self.tables = tables
+    self.index = index
+  }
+
+  /// Bytes of the index' pages that are in use: those of the file without the free ones, which the
+  /// next transactions use first. LMDB shows these to a reading transaction only.
+  func usedBytes() throws(PosterError) -> Int {
+    var freePages = 0
+    // Table 0 is LMDB's own: a row for each transaction that freed pages, beginning with their count.
+    try forEachRow(identifier: 0, .forward) { _, value throws(PosterError) in
+      guard value.count >= MemoryLayout<Int>.size else { return true }
+      freePages += value.loadUnaligned(as: Int.self)
+      return true
+    }
+    return max(0, index.fileBytes - freePages * index.pageBytes)
   }
 
   /// Calls `body` with the bytes stored for `key`; they are valid inside it only.
@@ -282,8 +317,15 @@ struct IndexTransaction {
     _ table: Index.Table, _ direction: Direction = .forward,
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(PosterError) -> Bool
   ) throws(PosterError) {
+    try forEachRow(identifier: tables[table.rawValue], direction, body)
+  }
+
+  private func forEachRow(
+    identifier: MDB_dbi, _ direction: Direction,
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(PosterError) -> Bool
+  ) throws(PosterError) {
     var opened: OpaquePointer?
-    try Index.check(mdb_cursor_open(handle, tables[table.rawValue], &opened), "walk \(table)")
+    try Index.check(mdb_cursor_open(handle, identifier, &opened), "walk")
     // Set by the call that has just succeeded.
     let cursor = opened!
     defer { mdb_cursor_close(cursor) }
@@ -293,7 +335,7 @@ struct IndexTransaction {
       var value = MDB_val()
       let status = mdb_cursor_get(cursor, &key, &value, operation)
       if status == MDB_NOTFOUND { return }
-      try Index.check(status, "walk \(table)")
+      try Index.check(status, "walk")
       guard try body(UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value)) else { return }
       operation = direction == .forward ? MDB_NEXT : MDB_PREV
     }

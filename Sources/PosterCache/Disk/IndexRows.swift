@@ -3,14 +3,20 @@ protocol FixedSizeRow {
   static var size: Int { get }
   init(_ reader: inout RowReader)
   func write(to writer: inout RowWriter)
+  /// Whether the values can be what this code wrote: nothing checksums a row, so that a damaged one
+  /// has to be told by its contents, before anything is computed from them.
+  var isPlausible: Bool { get }
 }
 
 extension FixedSizeRow {
-  /// Reads a row, or `nil` where the stored bytes have another size.
+  var isPlausible: Bool { true }
+
+  /// Reads a row, or `nil` where the stored bytes have another size or cannot be one.
   init?(bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.size else { return nil }
     var reader = RowReader(bytes: bytes)
     self.init(&reader)
+    guard isPlausible else { return nil }
   }
 
   /// Calls `body` with the row's bytes.
@@ -94,6 +100,12 @@ struct EntryRow: FixedSizeRow, Equatable {
   var storedAt: Int64
   var expiresAt: Int64
 
+  var isPlausible: Bool {
+    metadataLength <= RecordMetadata.maximumLength && bodyLength <= SegmentFormat.maximumBodyBytes
+      && offset % UInt64(SegmentFormat.blockSize) == 0 && offset <= SegmentFormat.maximumOffset
+      && tick <= RecencyKey.maximumTick
+  }
+
   /// Bytes of header, metadata and body.
   var recordBytes: Int { RecordHeader.size + Int(metadataLength) + Int(bodyLength) }
   /// Bytes that the record occupies in its segment.
@@ -143,6 +155,8 @@ struct RecencyKey: FixedSizeRow, Hashable {
   }
 
   static let size = 8
+  /// What fits below the rank: a billion uses a second for 146 years.
+  static let maximumTick = UInt64(1) << 62 - 1
   let value: UInt64
 
   init(rank: Rank, tick: UInt64) {
@@ -189,6 +203,8 @@ struct SegmentRow: FixedSizeRow, Equatable {
   var liveCount: UInt32 = 0
   /// Records may still be appended, by whoever holds the segment's lock.
   var isOpen = true
+
+  var isPlausible: Bool { committedEnd <= SegmentFormat.maximumOffset && liveBytes <= committedEnd }
 }
 
 extension SegmentRow {
@@ -263,7 +279,7 @@ struct NumberRow: FixedSizeRow {
 
 /// The directory's totals, counters and limit: the one row of table `totals`, under key 0.
 struct TotalsRow: FixedSizeRow, Equatable {
-  static let size = 88
+  static let size = 112
   static let key = NumberRow(0)
 
   var entries: UInt64 = 0
@@ -283,6 +299,24 @@ struct TotalsRow: FixedSizeRow, Equatable {
   var misses: UInt64 = 0
   var evictions: UInt64 = 0
   var corrupt: UInt64 = 0
+  /// Bytes in blocks of the pinned ones among ``liveBytes``.
+  var pinnedBytes: UInt64 = 0
+  /// Which boot of the machine the last change was made in (`/proc/sys/kernel/random/boot_id`, its
+  /// 32 digits): what was committed in an earlier one need not have reached the disk.
+  var boot: (high: UInt64, low: UInt64) = (0, 0)
+
+  var isPlausible: Bool {
+    // Every sum of two of them fits, and so does every one of them in a signed number.
+    let bound = UInt64(1) << 61
+    return [
+      entries, bodyBytes, liveBytes, limit, nextTick, nextSequence, hits, misses, evictions,
+      corrupt, pinnedBytes,
+    ].allSatisfy { $0 < bound } && nextSegment <= UInt32.max
+  }
+
+  static func == (left: TotalsRow, right: TotalsRow) -> Bool {
+    left.withBytes { left in right.withBytes { left.elementsEqual($0) } }
+  }
 }
 
 extension TotalsRow {
@@ -298,12 +332,14 @@ extension TotalsRow {
     misses = reader.next()
     evictions = reader.next()
     corrupt = reader.next()
+    pinnedBytes = reader.next()
+    boot = (reader.next(), reader.next())
   }
 
   func write(to writer: inout RowWriter) {
     for field in [
       entries, bodyBytes, liveBytes, limit, nextTick, nextSequence, nextSegment, hits, misses,
-      evictions, corrupt,
+      evictions, corrupt, pinnedBytes, boot.high, boot.low,
     ] {
       writer.append(field)
     }

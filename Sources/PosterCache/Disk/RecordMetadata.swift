@@ -9,15 +9,25 @@ enum RecordMetadata {
     case contentType, entityTag, lastModified, storedAt, expiresAt
   }
 
-  /// Appends the fields of `metadata` to `bytes`.
-  ///
-  /// - Throws: ``PosterError/Code/notStored`` if a field is longer than 65,535 bytes.
-  static func append(_ metadata: PosterMetadata, to bytes: inout [UInt8]) throws(PosterError) {
-    try append(.address, metadata.address.canonical, to: &bytes)
-    try append(.contentType, metadata.type.contentType, to: &bytes)
-    if let etag = metadata.etag { try append(.entityTag, etag, to: &bytes) }
+  /// No metadata is longer: three texts of at most 65,535 bytes, and what is short.
+  static let maximumLength = 1 << 18
+
+  /// Bytes that ``append(_:to:)`` will append, or `nil` if a text is too long to be stored.
+  static func length(of metadata: PosterMetadata) -> Int? {
+    let texts = [
+      metadata.address.canonical, metadata.type.contentType, metadata.etag, metadata.lastModified,
+    ].compactMap { $0?.utf8.count }
+    guard texts.allSatisfy({ $0 <= UInt16.max }) else { return nil }
+    return texts.reduce(0) { $0 + 3 + $1 } + 2 * (3 + 8)
+  }
+
+  /// Appends the fields of `metadata`, whose ``length(of:)`` is not `nil`, to `bytes`.
+  static func append(_ metadata: PosterMetadata, to bytes: inout [UInt8]) {
+    append(.address, metadata.address.canonical, to: &bytes)
+    append(.contentType, metadata.type.contentType, to: &bytes)
+    if let etag = metadata.etag { append(.entityTag, etag, to: &bytes) }
     if let lastModified = metadata.lastModified {
-      try append(.lastModified, lastModified, to: &bytes)
+      append(.lastModified, lastModified, to: &bytes)
     }
     append(.storedAt, metadata.storedAt.milliseconds, to: &bytes)
     append(.expiresAt, metadata.expiresAt.milliseconds, to: &bytes)
@@ -78,13 +88,9 @@ enum RecordMetadata {
     return offset == bytes.count
   }
 
-  private static func append(
-    _ tag: Tag, _ text: String, to bytes: inout [UInt8]
-  ) throws(PosterError) {
+  private static func append(_ tag: Tag, _ text: String, to bytes: inout [UInt8]) {
     let length = text.utf8.count
-    guard length <= UInt16.max else {
-      throw PosterError(.notStored, "a header of \(length) bytes cannot be stored")
-    }
+    precondition(length <= UInt16.max, "a field of \(length) bytes")
     bytes.append(tag.rawValue)
     bytes.append(UInt8(truncatingIfNeeded: length))
     bytes.append(UInt8(truncatingIfNeeded: length >> 8))

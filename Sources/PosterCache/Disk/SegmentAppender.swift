@@ -64,7 +64,7 @@ final class SegmentAppender {
   ) throws(PosterError) -> Place? {
     prefix.removeAll(keepingCapacity: true)
     prefix.append(contentsOf: repeatElement(0, count: RecordHeader.size))
-    try RecordMetadata.append(poster.metadata, to: &prefix)
+    RecordMetadata.append(poster.metadata, to: &prefix)
     let recordBytes = prefix.count + poster.body.count
     let blockBytes = SegmentFormat.blockBytes(recordBytes)
     guard try makeRoom(blockBytes, &editor) else { return nil }
@@ -200,11 +200,16 @@ final class SegmentAppender {
       }
       self.current = nil
     }
-    for (number, row) in try editor.openSegments()
-    where Int(row.committedEnd) + blockBytes <= SegmentFormat.segmentBytes {
-      if let claimed = try claim(number, committedEnd: Int(row.committedEnd)) {
-        return claimed
+    for (number, row) in try editor.openSegments() {
+      let end = Int(row.committedEnd)
+      let fits = end + blockBytes <= SegmentFormat.segmentBytes
+      let isNearlyFull = end + SegmentFormat.leastRoomBytes > SegmentFormat.segmentBytes
+      guard fits || isNearlyFull, let claimed = try claim(number, committedEnd: end) else {
+        continue
       }
+      if fits { return claimed }
+      // Nobody else would close it, and only a closed segment is deleted once it is empty.
+      try editor.closeSegment(number)
     }
     return try begin(&editor)
   }
@@ -229,7 +234,7 @@ final class SegmentAppender {
   }
 
   private func begin(_ editor: inout IndexEditor) throws(PosterError) -> Current {
-    let number = editor.takeSegmentNumber()
+    let number = try editor.takeSegmentNumber()
     let file: FileDescriptor
     do throws(SystemError) {
       file = try directory.createSegment(number)

@@ -42,8 +42,10 @@ final class SegmentFiles: Sendable {
         guard let file = try directory.openSegment(extent.segment, writable: true) else {
           return true
         }
-        return postercache_punch_hole(
-          file.number, Int64(extent.offset), Int64(extent.length)) == 0
+        let status = retryingOnInterrupt {
+          postercache_punch_hole(file.number, Int64(extent.offset), Int64(extent.length))
+        }
+        return status == 0
       } catch {
         return false
       }

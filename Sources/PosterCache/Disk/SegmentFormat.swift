@@ -4,6 +4,12 @@ enum SegmentFormat {
   static let blockSize = 4096
   /// A segment takes no further record once it is this long. A larger record has one for itself.
   static let segmentBytes = 64 << 20
+  /// The largest body that is stored.
+  static let maximumBodyBytes = 1 << 30
+  /// No record begins behind this offset: one larger than a segment has a segment for itself.
+  static let maximumOffset = UInt64(segmentBytes + maximumBodyBytes + (1 << 20))
+  /// A segment with less room than this takes no further record.
+  static let leastRoomBytes = 256 << 10
   /// The byte whose lock makes a process the only one that appends; far behind any record.
   static let appenderLockOffset: Int64 = 1 << 62
 

@@ -144,6 +144,134 @@ struct DiskCacheTests {
     #expect(try numbers(DiskCache(directory: directory.path)) == [2, 1])
   }
 
+  @Test func `fifty threads open a fresh directory at once, and all can use it`() async throws {
+    for _ in 0..<5 {
+      let directory = TemporaryDirectory()
+      let path = "\(directory.path)/not/there/yet"
+      let caches = try await withThrowingTaskGroup(of: DiskCache.self) { group in
+        for number in 0..<50 {
+          group.addTask {
+            try await withCheckedThrowingContinuation { continuation in
+              // A thread each: tasks would take turns.
+              WorkerThread(name: "opener") {
+                continuation.resume(
+                  with: Result { () throws(PosterError) in
+                    let cache = try DiskCache(directory: path)
+                    cache.insert(SamplePoster.make(number))
+                    try cache.flush()
+                    return cache
+                  }.mapError { $0 })
+              }.detach()
+            }
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(try numbers(caches[0]).sorted() == Array(0..<50))
+      #expect(try caches[49].statistics().entries == 50)
+    }
+  }
+
+  @Test func `a use that waits to be written counts for the room a large poster needs`() throws {
+    let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 2_250_000))
+    cache.insert(SamplePoster.make(1, bytes: 60_000))
+    cache.insert(SamplePoster.make(2, bytes: 60_000))
+    try cache.flush()
+    #expect(try cache.poster(for: SamplePoster.request(1)) != nil)
+    cache.insert(SamplePoster.make(3, bytes: 2_150_000))
+    #expect(try numbers(cache) == [3, 1])
+  }
+
+  @Test func `lowering the limit below the index leaves a cache that works`() throws {
+    let cache = try DiskCache(directory: directory.path)
+    for number in 0..<20_000 { cache.insert(SamplePoster.make(number, bytes: 100)) }
+    try cache.flush()
+    cache.close()
+    let small = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 1 << 20))
+    let left = try small.statistics()
+    #expect(left.entries > 100)
+    #expect(left.bytes <= 1 << 20)
+    #expect(store(SamplePoster.make(50_000), in: small) == nil)
+    #expect(try small.poster(for: SamplePoster.request(50_000)) != nil)
+    #expect(try small.poster(for: SamplePoster.request(19_999)) != nil)
+  }
+
+  @Test func `listing goes on while posters come and go, and holds nobody up`() throws {
+    let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 40 * 4096))
+    for number in 0..<40 { cache.insert(SamplePoster.make(number)) }
+    var listed = 0
+    try cache.forEachEntry { _ in
+      listed += 1
+      // The caller changes the cache while it looks at it: with an open snapshot and one writer
+      // this would have to be refused or wait.
+      cache.insert(SamplePoster.make(100 + listed))
+      return (try? cache.flush()) != nil
+    }
+    // Every poster that is stored evicts one from the far end of the list.
+    #expect(listed == 20)
+  }
+
+  @Test func `who closes while another one closes waits for the end`() async throws {
+    let cache = try DiskCache(directory: directory.path)
+    for number in 0..<200 { cache.insert(SamplePoster.make(number, bytes: 40_000)) }
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask { [path = directory.path] in
+          cache.close()
+          // Whoever returns finds everything committed.
+          let entries = try? DiskCache(directory: path).statistics().entries
+          #expect(entries == 200)
+        }
+      }
+    }
+  }
+
+  @Test func `what no record can hold is refused by itself`() throws {
+    let cache = try DiskCache(directory: directory.path)
+    let sample = SamplePoster.make(1)
+    var metadata = sample.metadata
+    metadata.etag = String(repeating: "x", count: 65_536)
+    cache.insert(SamplePoster.make(2))
+    #expect(
+      store(StoredPoster(metadata: metadata, body: sample.body), in: cache)?.code == .notStored)
+    cache.insert(SamplePoster.make(3))
+    #expect(try numbers(cache) == [3, 2])
+  }
+
+  @Test func `looking at a directory that is not there does not make it`() {
+    let path = "\(directory.path)/typo"
+    let error = #expect(throws: PosterError.self) {
+      try DiskCache(directory: path, creating: false)
+    }
+    #expect(error?.code == .directoryUnavailable)
+    #expect(entries(of: directory.path) == [])
+  }
+
+  @Test func `an index that is a symbolic link is refused and its target left alone`() throws {
+    let target = "\(directory.path)/target"
+    try write("precious", to: target)
+    let path = "\(directory.path)/cache"
+    _ = try DiskCache(directory: path)
+    #expect(unlink("\(path)/index/data.mdb") == 0)
+    #expect(symlink(target, "\(path)/index/data.mdb") == 0)
+    let error = #expect(throws: PosterError.self) { try DiskCache(directory: path) }
+    #expect(error?.code == .directoryUnavailable)
+    let file = try FileDescriptor(opening: target, flags: O_RDONLY)
+    #expect(try file.status().st_size == 8)
+  }
+
+  @Test func `a directory that was deleted and made anew is another one`() throws {
+    let path = "\(directory.path)/cache"
+    let old = try DiskCache(directory: path)
+    old.insert(SamplePoster.make(1))
+    try old.flush()
+    #expect(rename(path, "\(directory.path)/gone") == 0)
+    let new = try DiskCache(directory: path)
+    new.insert(SamplePoster.make(2))
+    #expect(try numbers(new) == [2])
+    #expect(try numbers(old) == [1])
+  }
+
   // MARK: - Helpers
 
   private func store(_ poster: StoredPoster, in cache: DiskCache) -> PosterError? {

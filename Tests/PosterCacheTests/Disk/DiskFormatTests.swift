@@ -34,12 +34,12 @@ struct DiskFormatTests {
     #expect(SegmentKey.size == 4)
     #expect(SegmentRow.size == 24)
     #expect(PendingKey.size == 12)
-    #expect(TotalsRow.size == 88)
+    #expect(TotalsRow.size == 112)
   }
 
   @Test func `rows come back as they were written`() {
     let entry = EntryRow(
-      segment: 7, offset: 1 << 33, isPinned: true, isUnseen: false, metadataLength: 200,
+      segment: 7, offset: 1 << 20, isPinned: true, isUnseen: false, metadataLength: 200,
       bodyLength: 40_000, sequence: 99, tick: 12, storedAt: -5, expiresAt: 1 << 50)
     #expect(entry.withBytes { EntryRow(bytes: $0) } == entry)
     let segment = SegmentRow(committedEnd: 8192, liveBytes: 4096, liveCount: 1, isOpen: false)
@@ -47,6 +47,7 @@ struct DiskFormatTests {
     var totals = TotalsRow()
     totals.entries = 3
     totals.corrupt = 1 << 40
+    totals.boot = (.max, 7)
     #expect(totals.withBytes { TotalsRow(bytes: $0) } == totals)
     let pending = PendingKey(segment: 0x0102_0304, offset: 5)
     #expect(pending.withBytes { Array($0) } == [1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 5])

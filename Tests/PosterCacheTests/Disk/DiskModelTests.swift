@@ -67,23 +67,37 @@ struct DiskModelTests {
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 2])
   func `ten thousand random operations match a naive model`(seed: UInt64) throws {
+    try compare(seed: seed, steps: 10_000, large: false)
+  }
+
+  @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1])
+  func `so do operations with posters larger than a batch`(seed: UInt64) throws {
+    try compare(seed: seed, steps: 600, large: true)
+  }
+
+  private func compare(seed: UInt64, steps: Int, large: Bool) throws {
     var generator = SeededGenerator(seed: seed)
     let directory = TemporaryDirectory()
     let block = SegmentFormat.blockSize
     var model = Model(limit: 40 * block)
+    // Some posters are larger than a batch: those are stored in another way.
+    let sizes = large ? [100..<20_000, 1_000_000..<2_500_000] : [100..<20_000]
+    let factor = large ? 40 : 1
+    model.limit *= factor
     var cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: model.limit))
     var newest: [Int: StoredPoster] = [:]
-    for step in 0..<10_000 {
+    for step in 0..<steps {
       let number = Int.random(in: 0..<30, using: &generator)
       let isSeen = Bool.random(using: &generator)
       switch Int.random(in: 0..<100, using: &generator) {
       case 0..<45:
-        let bytes = Int.random(in: 100..<20_000, using: &generator)
+        let bytes = Int.random(
+          in: sizes.randomElement(using: &generator) ?? sizes[0], using: &generator)
         let poster = SamplePoster.make(number, bytes: bytes, version: step)
         cache.insert(poster, isSeen: isSeen)
         newest[number] = poster
         model.insert(
-          number, version: step, bytes: bytes, blocks: try blocks(of: poster), isSeen: isSeen)
+          number, version: step, bytes: bytes, blocks: blocks(of: poster), isSeen: isSeen)
       case 45..<96:
         let read = try cache.poster(for: SamplePoster.request(number), isSeen: isSeen)
         let expected = model.read(number, isSeen: isSeen)
@@ -93,7 +107,7 @@ struct DiskModelTests {
           #expect(read.body == newest.body, "seed \(seed), step \(step)")
         }
       case 96..<98:
-        let limit = Int.random(in: 10..<60, using: &generator) * block
+        let limit = Int.random(in: 10..<60, using: &generator) * block * factor
         cache.close()
         cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: limit))
         model.setLimit(limit)
@@ -122,9 +136,9 @@ struct DiskModelTests {
   }
 
   /// Bytes in blocks of the record of `poster`.
-  private func blocks(of poster: StoredPoster) throws -> Int {
+  private func blocks(of poster: StoredPoster) -> Int {
     var metadata: [UInt8] = []
-    try RecordMetadata.append(poster.metadata, to: &metadata)
+    RecordMetadata.append(poster.metadata, to: &metadata)
     return SegmentFormat.blockBytes(RecordHeader.size + metadata.count + poster.body.count)
   }
 }
