@@ -112,9 +112,8 @@ final class DiskWriter: Sendable {
       return thread
     }
     guard let thread else {
-      life.wait(untilNanoseconds: { _ in nil }) { life in
-        if case .ended = life { () } else { nil }
-      }
+      life.wait(
+        untilNanoseconds: { _ in nil }, for: { if case .ended = $0 { () } else { nil } })
       return
     }
     if thread.isCurrent {
