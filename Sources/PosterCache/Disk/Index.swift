@@ -27,7 +27,7 @@ final class Index: Sendable {
 
   // LMDB's environment may be used from any thread (MDB_NOTLS).
   private nonisolated(unsafe) let environment: OpaquePointer
-  fileprivate let tables: [MDB_dbi]
+  let tables: [MDB_dbi]
   /// Held open so that no other directory gets the inode by which this one is known.
   private let directory: FileDescriptor
   /// Reset read transactions, ready to be renewed.
@@ -170,14 +170,14 @@ final class Index: Sendable {
   }
 
   /// Bytes of the index file as of the last commit, pages that are free for use again included.
-  fileprivate var fileBytes: Int {
+  var fileBytes: Int {
     var information = MDB_envinfo()
     mdb_env_info(environment, &information)
     return (information.me_last_pgno + 1) * pageBytes
   }
 
   /// Bytes of a page.
-  fileprivate var pageBytes: Int {
+  var pageBytes: Int {
     var statistics = MDB_stat()
     mdb_env_stat(environment, &statistics)
     return Int(statistics.ms_psize)
@@ -231,127 +231,5 @@ final class Index: Sendable {
     default:
       throw PosterError(.notStored, "the cache index failed (\(what()): \(reason))")
     }
-  }
-}
-
-/// One snapshot or one set of changes of an ``Index``; must not leave the closure it is given to.
-struct IndexTransaction {
-  private let handle: OpaquePointer
-  private let index: Index
-  private var tables: [MDB_dbi] { index.tables }
-
-  fileprivate init(handle: OpaquePointer, index: Index) {
-    self.handle = handle
-    self.index = index
-  }
-
-  /// Bytes of the index' pages that are in use: those of the file without the free ones, which the
-  /// next transactions use first. LMDB shows these to a reading transaction only.
-  func usedBytes() throws(PosterError) -> Int {
-    var freePages = 0
-    // Table 0 is LMDB's own: a row for each transaction that freed pages, beginning with their count.
-    try forEachRow(identifier: 0, .forward) { _, value throws(PosterError) in
-      guard value.count >= MemoryLayout<Int>.size else { return true }
-      freePages += value.loadUnaligned(as: Int.self)
-      return true
-    }
-    return max(0, index.fileBytes - freePages * index.pageBytes)
-  }
-
-  /// Calls `body` with the bytes stored for `key`; they are valid inside it only.
-  func get<Result>(
-    _ table: Index.Table, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
-  ) throws(PosterError) -> Result? {
-    var key = MDB_val(key)
-    var value = MDB_val()
-    let status = mdb_get(handle, tables[table.rawValue], &key, &value)
-    if status == MDB_NOTFOUND { return nil }
-    try Index.check(status, "get \(table)")
-    return body(UnsafeRawBufferPointer(value))
-  }
-
-  /// Stores `value` for `key`, replacing what was there.
-  func put(
-    _ table: Index.Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
-  ) throws(PosterError) {
-    var key = MDB_val(key)
-    var value = MDB_val(value)
-    try Index.check(mdb_put(handle, tables[table.rawValue], &key, &value, 0), "put \(table)")
-  }
-
-  /// Removes the row for `key`; returns whether there was one.
-  @discardableResult
-  func delete(_ table: Index.Table, _ key: UnsafeRawBufferPointer) throws(PosterError) -> Bool {
-    var key = MDB_val(key)
-    let status = mdb_del(handle, tables[table.rawValue], &key, nil)
-    if status == MDB_NOTFOUND { return false }
-    try Index.check(status, "delete \(table)")
-    return true
-  }
-
-  /// The first row of `table` in key order.
-  func first<Result>(
-    _ table: Index.Table, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
-  ) throws(PosterError) -> Result? {
-    var result: Result?
-    try forEachRow(table) { key, value throws(PosterError) in
-      result = body(key, value)
-      return false
-    }
-    return result
-  }
-
-  /// Removes every row of `table`.
-  func removeAll(_ table: Index.Table) throws(PosterError) {
-    try Index.check(mdb_drop(handle, tables[table.rawValue], 0), "empty \(table)")
-  }
-
-  /// Which end a walk begins at.
-  enum Direction {
-    case forward, backward
-  }
-
-  /// Calls `body` with the rows of `table` in key order until it returns `false`. The table must not
-  /// be changed meanwhile.
-  func forEachRow(
-    _ table: Index.Table, _ direction: Direction = .forward,
-    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(PosterError) -> Bool
-  ) throws(PosterError) {
-    try forEachRow(identifier: tables[table.rawValue], direction, body)
-  }
-
-  private func forEachRow(
-    identifier: MDB_dbi, _ direction: Direction,
-    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(PosterError) -> Bool
-  ) throws(PosterError) {
-    var opened: OpaquePointer?
-    try Index.check(mdb_cursor_open(handle, identifier, &opened), "walk")
-    // Set by the call that has just succeeded.
-    let cursor = opened!
-    defer { mdb_cursor_close(cursor) }
-    var operation = direction == .forward ? MDB_FIRST : MDB_LAST
-    while true {
-      var key = MDB_val()
-      var value = MDB_val()
-      let status = mdb_cursor_get(cursor, &key, &value, operation)
-      if status == MDB_NOTFOUND { return }
-      try Index.check(status, "walk")
-      guard try body(UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value)) else { return }
-      operation = direction == .forward ? MDB_NEXT : MDB_PREV
-    }
-  }
-}
-
-extension MDB_val {
-  /// LMDB takes every value as mutable, but changes none that it is given.
-  fileprivate init(_ bytes: UnsafeRawBufferPointer) {
-    self.init(
-      mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  fileprivate init(_ value: MDB_val) {
-    self.init(start: value.mv_data, count: value.mv_size)
   }
 }

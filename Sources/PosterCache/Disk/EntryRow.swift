@@ -1,0 +1,63 @@
+/// Where a poster lies, and what is needed to decide about it without reading it.
+struct EntryRow: FixedSizeRow, Equatable {
+  static let size = 56
+
+  /// The segment and the offset in it at which the record's header begins.
+  var segment: UInt32
+  var offset: UInt64
+  var isPinned: Bool
+  /// Prefetched and not asked for since.
+  var isUnseen: Bool
+  var metadataLength: UInt32
+  var bodyLength: UInt32
+  /// The record's sequence number; the larger of two is the newer version.
+  var sequence: UInt64
+  /// When it was used last, in the index' logical time.
+  var tick: UInt64
+  /// Milliseconds since 1970; newer than the record's own where a server has confirmed it since.
+  var storedAt: Int64
+  var expiresAt: Int64
+
+  var isPlausible: Bool {
+    metadataLength <= RecordMetadata.maximumLength && bodyLength <= SegmentFormat.maximumBodyBytes
+      && offset % UInt64(SegmentFormat.blockSize) == 0 && offset <= SegmentFormat.maximumOffset
+      && tick <= RecencyKey.maximumTick
+  }
+
+  /// Bytes of header, metadata and body.
+  var recordBytes: Int { RecordHeader.size + Int(metadataLength) + Int(bodyLength) }
+  /// Bytes that the record occupies in its segment.
+  var blockBytes: Int { SegmentFormat.blockBytes(recordBytes) }
+  /// Its place in the order of eviction.
+  var recency: RecencyKey {
+    RecencyKey(rank: isPinned ? .pinned : isUnseen ? .unseen : .seen, tick: tick)
+  }
+}
+
+extension EntryRow {
+  init(_ reader: inout RowReader) {
+    segment = reader.next()
+    let flags: UInt32 = reader.next()
+    isPinned = flags & 1 != 0
+    isUnseen = flags & 2 != 0
+    offset = reader.next()
+    metadataLength = reader.next()
+    bodyLength = reader.next()
+    sequence = reader.next()
+    tick = reader.next()
+    storedAt = reader.next()
+    expiresAt = reader.next()
+  }
+
+  func write(to writer: inout RowWriter) {
+    writer.append(segment)
+    writer.append(UInt32(isPinned ? 1 : 0) | UInt32(isUnseen ? 2 : 0))
+    writer.append(offset)
+    writer.append(metadataLength)
+    writer.append(bodyLength)
+    writer.append(sequence)
+    writer.append(tick)
+    writer.append(storedAt)
+    writer.append(expiresAt)
+  }
+}

@@ -1,0 +1,69 @@
+/// The first 64 bytes of a record.
+struct RecordHeader: Equatable {
+  static let size = 64
+  /// "PCR1".
+  static let magic: UInt32 = 0x3152_4350
+  static let version: UInt16 = 1
+  /// Where the checksum stands; taken as zero while it is computed.
+  static let checksumRange = 8..<16
+
+  var sequence: UInt64
+  var key: CacheKey
+  var metadataLength: Int
+  var bodyLength: Int
+  /// Prefetched, not asked for when it was written.
+  var isUnseen: Bool
+
+  /// The header in the first 64 of `bytes`, or `nil` if there is none of this version.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= Self.size else { return nil }
+    var reader = RowReader(bytes: bytes)
+    guard reader.next(UInt32.self) == Self.magic, reader.next(UInt16.self) == Self.version,
+      reader.next(UInt16.self) == UInt16(Self.size)
+    else { return nil }
+    _ = reader.next(UInt64.self)
+    sequence = reader.next()
+    key = CacheKey(&reader)
+    metadataLength = Int(reader.next(UInt32.self))
+    bodyLength = Int(reader.next(UInt32.self))
+    isUnseen = reader.next(UInt32.self) & 2 != 0
+  }
+
+  init(
+    sequence: UInt64, key: CacheKey, metadataLength: Int, bodyLength: Int, isUnseen: Bool
+  ) {
+    self.sequence = sequence
+    self.key = key
+    self.metadataLength = metadataLength
+    self.bodyLength = bodyLength
+    self.isUnseen = isUnseen
+  }
+
+  /// Writes the header, with a checksum of zero, into the first 64 of `bytes`.
+  func write(to bytes: UnsafeMutableRawBufferPointer) {
+    bytes[..<Self.size].initializeMemory(as: UInt8.self, repeating: 0)
+    var writer = RowWriter(bytes: bytes)
+    writer.append(Self.magic)
+    writer.append(Self.version)
+    writer.append(UInt16(Self.size))
+    writer.append(UInt64(0))
+    writer.append(sequence)
+    key.write(to: &writer)
+    writer.append(UInt32(metadataLength))
+    writer.append(UInt32(bodyLength))
+    writer.append(UInt32(isUnseen ? 2 : 0))
+  }
+
+  /// The checksum that stands in a record's header.
+  static func storedChecksum(_ record: UnsafeRawBufferPointer) -> UInt64 {
+    UInt64(
+      littleEndian: record.loadUnaligned(
+        fromByteOffset: checksumRange.lowerBound, as: UInt64.self))
+  }
+
+  /// Writes `checksum` into the record's header.
+  static func storeChecksum(_ checksum: UInt64, in record: UnsafeMutableRawBufferPointer) {
+    record.storeBytes(
+      of: checksum.littleEndian, toByteOffset: checksumRange.lowerBound, as: UInt64.self)
+  }
+}
