@@ -11,8 +11,9 @@ struct Workplace {
   let directory = TemporaryDirectory()
   let origin: DemoOrigin
 
-  init(_ faults: [Fault] = []) throws {
+  init(_ faults: [Fault] = [], bytesPerSecond: Int? = nil) throws {
     var configuration = DemoOrigin.Configuration()
+    configuration.bytesPerSecond = bytesPerSecond
     configuration.faults = faults
     origin = try DemoOrigin(configuration)
   }

@@ -95,6 +95,8 @@ struct DiskModelTests {
           in: sizes.randomElement(using: &generator) ?? sizes[0], using: &generator)
         let poster = SamplePoster.make(number, bytes: bytes, version: step)
         cache.insert(poster, isSeen: isSeen)
+        // No more than 32 MiB may wait.
+        if large { try cache.flush() }
         newest[number] = poster
         model.insert(
           number, version: step, bytes: bytes, blocks: blocks(of: poster), isSeen: isSeen)
