@@ -1,7 +1,7 @@
 /// Everything that can go wrong while a poster is fetched, stored or read.
 ///
 /// The message is one line that says what to do, where something can be done. It never holds a
-/// credential: addresses appear without user, password and key parameters.
+/// credential: addresses appear in their redacted form (``PosterAddress/redacted``).
 public struct PosterError: Error, Sendable {
   /// What kind of failure it is; what programs should look at.
   public enum Code: Sendable, Hashable {
@@ -15,6 +15,8 @@ public struct PosterError: Error, Sendable {
     case network
     /// The connection, the transfer or a stall took longer than allowed.
     case timedOut
+    /// The server redirected to an address that is no http or https address.
+    case forbiddenRedirect
     /// The server's certificate cannot be trusted.
     case untrustedCertificate
     /// The body ended before its announced length or before the picture's end.
@@ -39,6 +41,8 @@ public struct PosterError: Error, Sendable {
     case notStored
     /// The configuration contradicts itself or is out of range.
     case invalidConfiguration
+    /// The system has no more descriptors or memory for what should be started.
+    case resourcesExhausted
   }
 
   /// What kind of failure it is.

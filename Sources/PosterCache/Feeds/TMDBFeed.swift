@@ -30,7 +30,8 @@ public struct TMDBFeed: Sendable {
   ///   - pageLimit: how many pages to ask for at most; `nil` for all, at most 500. Default `nil`.
   ///   - itemLimit: how many entries with a picture to return at most. Default `nil`, all.
   ///   - load: loads one page.
-  /// - Throws: ``PosterError/Code/invalidConfiguration`` if `language` is no language.
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if `language` is no language,
+  ///   ``PosterError/Code/invalidAddress`` if `api` is too long to be followed by a page's number.
   public init(
     _ list: TMDBList, api: PosterAddress = .tmdbAPI, credential: Credential?,
     language: String? = nil, pageLimit: Int? = nil, itemLimit: Int? = nil, load: @escaping Load
@@ -49,6 +50,8 @@ public struct TMDBFeed: Sendable {
     self.language = language
     self.load = load
     base = try api.appending(list.path)
+    // No page's address is longer than the last one's, so that none of them can fail later.
+    _ = try Self.address(ofPage: TMDBPager.lastPage, base: base, language: language)
     pager = TMDBPager(kind: list.kind, pageLimit: pageLimit, itemLimit: itemLimit)
   }
 
@@ -59,11 +62,16 @@ public struct TMDBFeed: Sendable {
   /// of the list.
   public var nextPageAddress: PosterAddress? {
     pager.nextPage.map { number in
-      var address = "\(base.canonical)?page=\(number)"
-      if let language { address += "&language=\(language)" }
-      // A canonical address with a query of letters and digits is an address.
-      return try! PosterAddress(address)
+      // A canonical address with a query of letters and digits is one, and short enough: see `init`.
+      try! Self.address(ofPage: number, base: base, language: language)
     }
+  }
+
+  private static func address(
+    ofPage number: Int, base: PosterAddress, language: String?
+  ) throws(PosterError) -> PosterAddress {
+    let suffix = language.map { "&language=\($0)" } ?? ""
+    return try PosterAddress("\(base.canonical)?page=\(number)\(suffix)")
   }
 
   /// Loads the next page, or returns `nil` at the end of the list.

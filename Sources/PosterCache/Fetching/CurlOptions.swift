@@ -37,13 +37,16 @@ final class CurlOptions {
   }
 
   deinit {
-    curl_share_cleanup(share)
+    // Refused while a handle uses it; each handle's owner keeps these options until it is gone.
+    let code = curl_share_cleanup(share)
+    precondition(code == CURLSHE_OK, "curl_share_cleanup failed with \(code.rawValue)")
     curl_slist_free_all(pictureHeaders)
     curl_slist_free_all(pageHeaders)
     curl_slist_free_all(connectTo)
   }
 
-  /// Sets everything for a picture but its address.
+  /// Sets everything for a picture but its address. The strings have been validated with the
+  /// configuration.
   func apply(to handle: UnsafeMutableRawPointer) {
     func set(_ option: CURLoption, _ value: Int) {
       check(postercache_curl_set_long(handle, option, value))

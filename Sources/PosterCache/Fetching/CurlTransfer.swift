@@ -22,6 +22,8 @@ final class CurlTransfer {
   var id: TransferQueue.TransferID?
 
   private var body: PosterBody.Builder?
+  /// Whether the body has begun: what looks like headers after that are trailers.
+  private var hasBegunBody = false
   private var kind = FetchRequest.Kind.picture
   private let options: CurlOptions
   private let errorText: UnsafeMutablePointer<CChar>
@@ -50,10 +52,11 @@ final class CurlTransfer {
 
   // MARK: - Preparing
 
-  /// Makes the handle ready for `request`.
-  func prepare(_ request: FetchRequest) {
+  /// Makes the handle ready for `request`; if that fails, it has to be recycled all the same.
+  func prepare(_ request: FetchRequest) throws(FetchFailure) {
     headers = ResponseHeaders()
     discardBody()
+    hasBegunBody = false
     isTooLarge = false
     errorText[0] = 0
     kind = request.kind
@@ -65,7 +68,10 @@ final class CurlTransfer {
       case .bearerToken(let token):
         // curl sends it to the first host, port and scheme only (CURLOPT_UNRESTRICTED_AUTH is off).
         check(postercache_curl_set_long(handle, CURLOPT_HTTPAUTH, Self.bearer))
-        check(postercache_curl_set_string(handle, CURLOPT_XOAUTH2_BEARER, token))
+        // Anything but visible characters would end the header that curl puts the token into.
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+          postercache_curl_set_string(handle, CURLOPT_XOAUTH2_BEARER, token) == CURLE_OK
+        else { throw FetchFailure(unusable: .bearerToken(token), for: request.address) }
       case .apiKey(let key):
         // A redirect replaces the whole address, so that the parameter goes to the first host only.
         let separator = address.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
@@ -73,7 +79,10 @@ final class CurlTransfer {
       case nil: break
       }
     }
-    check(postercache_curl_set_string(handle, CURLOPT_URL, address))
+    // With a key behind it, an address can be longer than curl takes.
+    guard postercache_curl_set_string(handle, CURLOPT_URL, address) == CURLE_OK else {
+      throw FetchFailure(unusable: request.address)
+    }
   }
 
   /// Lets go of the last transfer's body and secrets.
@@ -115,14 +124,15 @@ final class CurlTransfer {
   // MARK: - Receiving
 
   private func didReceive(header line: UnsafeRawBufferPointer) {
-    let status = headers.status
-    headers.append(line: line)
-    // A status line after another one: the answer to a redirect, or the real one after a 1xx.
-    if status != 0, line.first == UInt8(ascii: "H"), receivedCount > 0 { discardBody() }
+    // curl keeps the bodies of redirects to itself, so that what follows a body is its trailer. That
+    // must not be merged into the headers unless the field allows it (RFC 9110, section 6.5.1), and
+    // none of those that count does.
+    if !hasBegunBody { headers.append(line: line) }
   }
 
   /// Takes a piece of the body; `false` stops the transfer.
   private func didReceive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    hasBegunBody = true
     let limit = options.configuration.maximumBodyBytes
     let isWanted = kind != .picture || isSuccess
     if body == nil, isWanted {
@@ -131,7 +141,7 @@ final class CurlTransfer {
         isTooLarge = true
         return false
       }
-      body = PosterBody.Builder(capacity: announced ?? 0)
+      body = PosterBody.Builder(announced: announced ?? 0)
     }
     guard bytes.count <= limit - receivedCount else {
       isTooLarge = true
@@ -147,10 +157,9 @@ final class CurlTransfer {
     receivedCount = 0
   }
 
-  /// Any 2xx but those that promise no body and the answer to a range that nobody asked for.
-  private var isSuccess: Bool {
-    (200...299).contains(headers.status) && !(204...206).contains(headers.status)
-  }
+  /// 200, or 203 from a proxy that has transformed it: no other 2xx promises the picture itself
+  /// (RFC 9110, section 15.3).
+  private var isSuccess: Bool { headers.status == 200 || headers.status == 203 }
 
   // MARK: - Ending
 
@@ -210,9 +219,9 @@ final class CurlTransfer {
   /// How long the transfer took.
   var elapsedSeconds: Double { Double(size(CURLINFO_TOTAL_TIME_T)) / 1_000_000 }
 
-  /// curl's own words for what went wrong, on one line.
+  /// curl's own words for what went wrong, on one line. They may quote a proxy's address.
   var detail: String {
-    let text = String(cString: errorText)
+    let text = PosterAddress.redacted(String(cString: errorText))
     return text.isEmpty ? "unknown reason" : String(text.map { $0.isNewline ? " " : $0 })
   }
 

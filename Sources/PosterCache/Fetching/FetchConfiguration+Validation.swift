@@ -22,12 +22,16 @@ extension FetchConfiguration {
     }
     try check((1...10).contains(tries), "tries must be 1 to 10, not \(tries)")
     try check(
-      (1...1 << 40).contains(maximumBodyBytes),
-      "the largest body must be 1 byte to 1 TiB, not \(maximumBodyBytes)")
+      (1...1 << 30).contains(maximumBodyBytes),
+      "the largest body must be 1 byte to 1 GiB, not \(maximumBodyBytes)")
     for text in [proxy, certificateAuthoritiesFile, userAgent] + connectTo {
       try check(
         text?.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ?? true,
         "control characters in the proxy, user agent or an address")
+      // curl refuses strings of more than 8 MB; nothing here is a hundredth of that on purpose.
+      try check(
+        text?.utf8.count ?? 0 <= PosterAddress.maximumLength,
+        "the proxy, user agent or an address is longer than \(PosterAddress.maximumLength) bytes")
     }
   }
 }

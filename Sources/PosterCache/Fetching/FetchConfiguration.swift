@@ -13,7 +13,7 @@ public struct FetchConfiguration: Sendable, Hashable {
   public var stallTimeoutSeconds = 15
   /// How often one request is tried, the first time included, 1-10. Default 3.
   public var tries = 3
-  /// Largest body accepted, in bytes. Default 32 MiB.
+  /// Largest body accepted, 1 byte to 1 GiB, in bytes. Default 32 MiB.
   public var maximumBodyBytes = 32 << 20
   /// A proxy for every transfer, instead of the one the environment names.
   public var proxy: String?

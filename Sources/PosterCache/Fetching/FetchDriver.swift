@@ -22,6 +22,8 @@ final class FetchDriver {
   private var running: ContiguousArray<Running?> = []
   private var deliveries: [(FetchCompletion, Result<FetchResponse, PosterError>)] = []
   private var commands: [FetchInbox.Command] = []
+  /// Transfers that the queue has started and that cannot be made.
+  private var refused: [(id: TransferQueue.TransferID, failure: FetchFailure)] = []
   private var curlDeadline: UInt64?
   private var random = SystemRandomNumberGenerator()
 
@@ -207,6 +209,18 @@ final class FetchDriver {
   private func perform(
     _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?
   ) {
+    carryOut(actions, result)
+    // Each may let the next one start: in turn, not nested, as there may be thousands.
+    while let (id, failure) = refused.popLast() {
+      let actions = queue.transferDidFinish(id, .final, now: monotonicNanoseconds(), jitter: 0)
+      carryOut(actions, .failure(failure.error))
+    }
+    counters.retries.store(queue.retryCount, ordering: .relaxed)
+  }
+
+  private func carryOut(
+    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?
+  ) {
     for action in actions {
       switch action {
       case .start(let id): start(id)
@@ -220,13 +234,18 @@ final class FetchDriver {
         for ticket in tickets { complete(ticket, ending, result) }
       }
     }
-    counters.retries.store(queue.retryCount, ordering: .relaxed)
   }
 
   private func start(_ id: TransferQueue.TransferID) {
     let transfer = idle.popLast() ?? CurlTransfer(options)
     let request = queue.request(of: id)
-    transfer.prepare(request)
+    do {
+      try transfer.prepare(request)
+    } catch {
+      recycle(transfer)
+      refused.append((id, error))
+      return
+    }
     transfer.id = id
     while running.count <= id { running.append(nil) }
     running[id] = Running(transfer: transfer, request: request)
@@ -237,6 +256,10 @@ final class FetchDriver {
   private func remove(_ transfer: CurlTransfer) {
     check(curl_multi_remove_handle(multi, transfer.handle))
     transfer.id = nil
+    recycle(transfer)
+  }
+
+  private func recycle(_ transfer: CurlTransfer) {
     transfer.recycle()
     if idle.count < Self.maximumIdleHandles { idle.append(transfer) }
   }

@@ -33,23 +33,3 @@ package struct FetchRequest: Sendable {
     self.init(request.address, key: request.key, priority: request.priority)
   }
 }
-
-/// What came of a ``FetchRequest``.
-package struct FetchResponse: Sendable {
-  /// The status of the last response, after redirects; of a picture always 2xx.
-  package var status: Int { headers.status }
-  /// The headers of the last response.
-  package var headers: ResponseHeaders
-  /// Its body.
-  package var body: PosterBody
-  /// What kind of picture the body is; `nil` for a page.
-  package var type: ImageType?
-}
-
-/// One interest in a transfer. It completes exactly once.
-package struct Ticket: Sendable, Hashable, Comparable {
-  /// Counts up in the order of submission.
-  let number: UInt64
-
-  package static func < (left: Ticket, right: Ticket) -> Bool { left.number < right.number }
-}

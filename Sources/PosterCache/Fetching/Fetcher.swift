@@ -6,8 +6,8 @@ import Glibc
 ///
 /// One thread owns curl: a multi handle driven by `curl_multi_socket_action`, epoll and an eventfd
 /// for submissions. What runs when is decided by ``TransferQueue``, which knows nothing of curl;
-/// requests for one address share one transfer. A picture is delivered only if its status is one of
-/// success, its body complete and its first bytes those of a JPEG, PNG or WebP. Network errors,
+/// requests for one address share one transfer. A picture is delivered only if its status is 200 or
+/// 203, its body complete and its first bytes those of a JPEG, PNG or WebP. Network errors,
 /// time-outs, bodies cut short and the statuses 408, 429 and 5xx are tried again as often as
 /// configured.
 ///
@@ -26,8 +26,8 @@ package final class Fetcher: Sendable {
   /// Starts the fetch thread.
   ///
   /// - Parameter clock: for `Retry-After` dates only.
-  /// - Throws: ``PosterError/Code/invalidConfiguration`` if a value is out of its range or
-  ///   descriptors are exhausted.
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if a value is out of its range,
+  ///   ``PosterError/Code/resourcesExhausted`` if there are no descriptors left.
   package init(
     _ configuration: FetchConfiguration = FetchConfiguration(), clock: PosterClock = .system
   ) throws(PosterError) {
@@ -47,7 +47,7 @@ package final class Fetcher: Sendable {
       inbox = FetchInbox(wakeup: wakeup)
     } catch {
       throw PosterError(
-        .invalidConfiguration, "cannot start fetching; raise the limit of open files",
+        .resourcesExhausted, "cannot start fetching; raise the limit of open files",
         underlying: error)
     }
     self.inbox = inbox

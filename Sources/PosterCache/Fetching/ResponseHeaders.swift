@@ -33,6 +33,8 @@ package struct ResponseHeaders: Sendable {
   private var bytes: ContiguousArray<UInt8> = []
   private var ranges: InlineArray<10, Range<Int>> = .init(repeating: 0..<0)
   private var presence: UInt16 = 0
+  /// Whether the empty line has come.
+  private var isComplete = false
 
   /// Longest sum of kept values, in bytes; what exceeds it is ignored.
   private static let capacity = 16 * 1024
@@ -77,14 +79,21 @@ package struct ResponseHeaders: Sendable {
   mutating func removeAll() {
     status = 0
     presence = 0
+    isComplete = false
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// Takes one line as the server sent it; a status line begins a new response.
+  /// Takes one line as the server sent it. A status line begins a new response, as after a redirect
+  /// or a 1xx; other lines after the empty one are trailers and do not count.
   mutating func append(line: UnsafeRawBufferPointer) {
-    if line.count >= 12, line[0] == UInt8(ascii: "H"), line[4] == UInt8(ascii: "/") {
+    if line.starts(with: "HTTP/".utf8) {
       removeAll()
       status = Self.status(in: line)
+      return
+    }
+    guard !isComplete else { return }
+    if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") {
+      isComplete = true
       return
     }
     guard let field = Self.field(of: line) else { return }

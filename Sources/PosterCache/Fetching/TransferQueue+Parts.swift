@@ -2,10 +2,13 @@ extension TransferQueue {
   /// What makes two requests one: pages differ by who asks, pictures do not.
   struct TransferKey: Hashable {
     let key: CacheKey
+    /// Two addresses may share a cache key by accident.
+    let address: PosterAddress
     let kind: FetchRequest.Kind
 
     init(_ request: FetchRequest) {
       key = request.key
+      address = request.address
       kind = request.kind
     }
 

@@ -142,9 +142,9 @@ struct TransferQueue {
         completions.append(complete(id, retryAfter == nil ? .finished : block))
       } else if transfers[id].tries >= configuration.tries {
         completions.append(complete(id, .finished))
-      } else if retryAfter != nil {
-        enqueue(id, now: now)
       } else {
+        // A host that asked for longer is held anyway; one that says "at once", as a date in the
+        // past does, gets the back-off all the same.
         delay(id, jitter: jitter, now: now)
       }
     case .final:
@@ -402,6 +402,3 @@ struct TransferQueue {
     return lastSerial
   }
 }
-
-/// Nanoseconds in a second.
-let nanosecondsPerSecond: UInt64 = 1_000_000_000

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A picture that one transfer brought, while it is on its way into the disk tier.
 ///
 /// However many requests wait for a transfer, its picture is stored once; each of them can wait for
@@ -15,9 +17,19 @@ final class Arrival: Sendable {
 
   private let storing = Lock(Storing.running([]))
 
-  init(_ poster: StoredPoster, isStorable: Bool) {
-    self.poster = poster
-    self.isStorable = isStorable
+  /// The picture that `response` brought for `request`, received at the time `now`.
+  init(of response: FetchResponse, for request: PosterRequest, at now: Date) {
+    guard let type = response.type else {
+      preconditionFailure("a picture of no known kind was accepted: \(request.address)")
+    }
+    let freshness = Freshness(response.headers, receivedAt: now)
+    poster = StoredPoster(
+      key: request.key,
+      metadata: PosterMetadata(
+        address: request.address, type: type, etag: response.headers.etag,
+        lastModified: response.headers.lastModified, storedAt: now, expiresAt: freshness.expiresAt),
+      body: response.body)
+    isStorable = freshness.isStorable
   }
 
   /// Notes how storing went and tells those who wait. Call it once.

@@ -25,14 +25,13 @@ public final class PosterPipeline: Sendable {
   private let clock: PosterClock
   private let isOffline: Bool
   private let warnings: WarningGate
-  /// The picture that arrived last: its transfer may have brought it to several requests.
-  private let latestArrival = Lock<Arrival?>(nil)
 
   /// Opens the cache directory and starts the threads for transfers and storing.
   ///
   /// - Throws: ``PosterError/Code/directoryUnavailable``, ``PosterError/Code/unsupportedFormat`` or
   ///   ``PosterError/Code/damagedIndex`` for the directory,
-  ///   ``PosterError/Code/invalidConfiguration`` for the rest.
+  ///   ``PosterError/Code/invalidConfiguration`` or ``PosterError/Code/resourcesExhausted`` for the
+  ///   rest.
   public init(_ configuration: Configuration) throws(PosterError) {
     fetcher = try Fetcher(configuration.fetching, clock: configuration.clock)
     if let directory = configuration.cacheDirectory {
@@ -156,35 +155,24 @@ public final class PosterPipeline: Sendable {
   private func arrival(of response: FetchResponse, for request: PosterRequest) -> Arrival {
     let isSeen = request.priority == .visible
     let belongsIntoMemory = request.priority > .background || disk == nil
-    if let latest = latestArrival.withLock({ $0 }), latest.poster.body.shares(response.body) {
+    let (arrival, isNew) = response.keepsake.value {
+      Arrival(of: response, for: request, at: clock.now())
+    }
+    if belongsIntoMemory, arrival.isStorable { memory.insert(arrival.poster) }
+    guard isNew else {
       if isSeen { disk?.noteUse(of: request, isSeen: true) }
-      if belongsIntoMemory, latest.isStorable { memory.insert(latest.poster) }
-      return latest
+      return arrival
     }
-    guard let type = response.type else {
-      preconditionFailure("a picture of no known kind was accepted: \(request.address)")
-    }
-    let now = clock.now()
-    let freshness = Freshness(response.headers, receivedAt: now)
-    let poster = StoredPoster(
-      key: request.key,
-      metadata: PosterMetadata(
-        address: request.address, type: type, etag: response.headers.etag,
-        lastModified: response.headers.lastModified, storedAt: now, expiresAt: freshness.expiresAt),
-      body: response.body)
-    let arrival = Arrival(poster, isStorable: freshness.isStorable)
-    latestArrival.withLock { $0 = arrival }
-    guard freshness.isStorable else {
+    guard arrival.isStorable else {
       let refusal = PosterError(.notStored, "the server forbids storing \(request.address)")
       arrival.storingDidFinish(.failure(refusal))
       return arrival
     }
-    if belongsIntoMemory { memory.insert(poster) }
     guard let disk else {
       arrival.storingDidFinish(.success(()))
       return arrival
     }
-    disk.insert(poster, isSeen: isSeen) { [warnings] result in
+    disk.insert(arrival.poster, isSeen: isSeen) { [warnings] result in
       if case .failure(let error) = result { warnings.warn(error) }
       arrival.storingDidFinish(result)
     }

@@ -4,7 +4,7 @@ extension ImageType {
   /// The only proof of completeness for a body whose length nobody announced. The structure is
   /// walked, not searched: a JPEG's embedded thumbnail has an end marker of its own. Bytes after
   /// the end are allowed.
-  public func isComplete(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  package func isComplete(_ bytes: UnsafeRawBufferPointer) -> Bool {
     switch self {
     case .jpeg: Self.holdsEndOfJPEG(bytes)
     case .png: Self.holdsEndOfPNG(bytes)

@@ -42,11 +42,6 @@ public struct PosterBody: Sendable {
     return try body(UnsafeRawBufferPointer(start: storage.start + offset, count: count))
   }
 
-  /// Whether both are the same bytes in the same place.
-  func shares(_ other: PosterBody) -> Bool {
-    storage === other.storage && offset == other.offset && count == other.count
-  }
-
   /// The part of this body between two offsets, sharing its bytes.
   func slice(_ range: Range<Int>) -> PosterBody {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "\(range) of \(count) bytes")
@@ -74,24 +69,33 @@ extension PosterBody: Equatable {
 }
 
 extension PosterBody {
-  /// Collects a body that arrives in pieces, in one allocation where its length was announced.
+  /// Collects a body that arrives in pieces: in one allocation where its length was announced and
+  /// is at most ``longestTrusted``, else in one that grows with what has really come.
   struct Builder: ~Copyable {
+    /// Bytes allocated at most because somebody says that they will come.
+    static let longestTrusted = 8 << 20
+
     private var storage: Storage
-    private var capacity: Int
+    private let announced: Int
+    /// Bytes allocated.
+    private(set) var capacity: Int
     /// The bytes collected so far.
     private(set) var count = 0
 
-    /// - Parameter capacity: the announced length in bytes, 0 if nobody announced one.
-    init(capacity: Int) {
-      self.capacity = capacity
+    /// - Parameter announced: the announced length in bytes, 0 if nobody announced one.
+    init(announced: Int) {
+      self.announced = announced
+      capacity = min(announced, Self.longestTrusted)
       storage = Storage.allocate(capacity: capacity)
     }
 
     /// Copies `bytes` to the end.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
       guard let source = bytes.baseAddress else { return }
-      if count + bytes.count > capacity {
-        grow(to: max(count + bytes.count, capacity * 2, 16 * 1024))
+      let needed = count + bytes.count
+      if needed > capacity {
+        let doubled = max(capacity * 2, 16 * 1024)
+        grow(to: max(needed, announced >= needed ? min(doubled, announced) : doubled))
       }
       (storage.start + count).copyMemory(from: source, byteCount: bytes.count)
       count += bytes.count

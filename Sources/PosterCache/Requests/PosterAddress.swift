@@ -8,7 +8,8 @@ import FoundationEssentials
 /// case and undone for unreserved characters, characters that may not stand in an address
 /// percent-encoded as UTF-8. Path and query keep their case, the query its order.
 public struct PosterAddress: Sendable, Hashable {
-  /// The whole canonical address, ASCII only.
+  /// The whole canonical address, ASCII only, at most ``maximumLength`` bytes. Data, not words: it
+  /// may hold a signature or a token, which ``redacted`` leaves out.
   public let canonical: String
   /// The host in lower case, IPv6 addresses in brackets.
   public let host: String
@@ -21,13 +22,13 @@ public struct PosterAddress: Sendable, Hashable {
   // A constant that PosterAddressTests parses; it cannot fail.
   public static let tmdbImages = try! PosterAddress("https://image.tmdb.org/t/p/")
 
-  /// Longest address accepted, in bytes.
+  /// Longest address accepted, in bytes, as written and in canonical form.
   public static let maximumLength = 16_384
 
   /// Parses an address as people write it.
   ///
   /// - Throws: ``PosterError/Code/invalidAddress`` if it is not http or https, has no host, holds
-  ///   a user or password, or cannot be parsed.
+  ///   a user or password, is longer than ``maximumLength``, or cannot be parsed.
   public init(_ text: String) throws(PosterError) {
     // Nearly every address a program meets is canonical already, and seeing that is ten times
     // cheaper than taking it apart and putting it together.
@@ -38,9 +39,7 @@ public struct PosterAddress: Sendable, Hashable {
     func invalid(_ reason: String) -> PosterError {
       PosterError(.invalidAddress, "not a usable address, \(reason): \(Self.abbreviated(text))")
     }
-    guard text.utf8.count <= Self.maximumLength else {
-      throw invalid("longer than \(Self.maximumLength) bytes")
-    }
+    try Self.checkLength(text)
     guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       throw invalid("it holds a control character")
     }
@@ -69,10 +68,15 @@ public struct PosterAddress: Sendable, Hashable {
     if let query = components.percentEncodedQuery {
       canonical += "?" + PercentEncoding.normalized(query)
     }
+    // Percent-encoding makes three bytes of one.
+    try Self.checkLength(canonical)
     self.canonical = canonical
   }
 
-  private init(canonical: String, host: String, port: Int, isSecure: Bool) {
+  private init(
+    canonical: String, host: String, port: Int, isSecure: Bool
+  ) throws(PosterError) {
+    try Self.checkLength(canonical)
     self.canonical = canonical
     self.host = host
     self.port = port
@@ -85,13 +89,15 @@ public struct PosterAddress: Sendable, Hashable {
     guard text.utf8.count <= Self.maximumLength,
       let form = text.withUTF8({ CanonicalForm($0) })
     else { return nil }
-    self.init(
-      canonical: text, host: form.host, port: form.port ?? (form.isSecure ? 443 : 80),
-      isSecure: form.isSecure)
+    canonical = text
+    host = form.host
+    port = form.port ?? (form.isSecure ? 443 : 80)
+    isSecure = form.isSecure
   }
 
   /// An address from bytes that were written as one's ``canonical``; `nil` if they cannot be that.
   init?(canonicalBytes bytes: UnsafeRawBufferPointer) {
+    guard bytes.count <= Self.maximumLength else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
     let rest: Substring
     if text.hasPrefix("https://") {
@@ -122,13 +128,14 @@ public struct PosterAddress: Sendable, Hashable {
   /// This address with `relative` appended to its path, and no query.
   ///
   /// - Throws: ``PosterError/Code/invalidAddress`` if the result would lie outside this address,
-  ///   as `../` or an encoded one would.
+  ///   as `../` or an encoded one would, or be longer than ``maximumLength``.
   public func appending(_ relative: String) throws(PosterError) -> PosterAddress {
+    try Self.checkLength(relative)
     let path = canonical.utf8.prefix { $0 != UInt8(ascii: "?") }
     var base = Substring(path)
     while base.utf8.last == UInt8(ascii: "/") { base = base.dropLast() }
     if CanonicalForm.isPath(relative) {
-      return PosterAddress(
+      return try PosterAddress(
         canonical: "\(base)/\(relative)", host: host, port: port, isSecure: isSecure)
     }
     // A list's path is data: whatever it holds must stay a path below the base.
@@ -148,15 +155,19 @@ public struct PosterAddress: Sendable, Hashable {
     return address
   }
 
-  /// `text` on one line, shortened for a message.
+  private static func checkLength(_ text: String) throws(PosterError) {
+    guard text.utf8.count > maximumLength else { return }
+    throw PosterError(
+      .invalidAddress,
+      "not a usable address, longer than \(maximumLength) bytes: \(abbreviated(text))")
+  }
+
+  /// `text` on one line, shortened and without secrets, for a message.
   private static func abbreviated(_ text: String) -> String {
-    let printable = text.unicodeScalars.prefix(120).map { scalar in
+    let text = redacted(text).unicodeScalars
+    let printable = text.prefix(120).map { scalar in
       scalar.value < 0x20 || scalar.value == 0x7F ? "?" : Character(scalar)
     }
-    return String(printable) + (text.unicodeScalars.count > 120 ? "…" : "")
+    return String(printable) + (text.count > 120 ? "…" : "")
   }
-}
-
-extension PosterAddress: CustomStringConvertible {
-  public var description: String { canonical }
 }

@@ -17,6 +17,13 @@ public struct PosterRequest: Sendable, Hashable {
     self.priority = priority
   }
 
+  /// A request whose key is known already.
+  init(_ address: PosterAddress, key: CacheKey, priority: Priority) {
+    self.address = address
+    self.key = key
+    self.priority = priority
+  }
+
   /// A request for the picture at an address as people write it.
   ///
   /// - Throws: ``PosterError/Code/invalidAddress``.
@@ -37,5 +44,9 @@ public struct PosterRequest: Sendable, Hashable {
     let file = path.drop { $0 == "/" }
     guard !file.isEmpty else { throw PosterError(.invalidAddress, "empty poster path") }
     self.init(try images.appending("\(size.rawValue)/\(file)"), priority: priority)
+  }
+  /// The key is hash enough; two addresses that share one by accident are still not equal.
+  public func hash(into hasher: inout Hasher) {
+    key.hash(into: &hasher)
   }
 }

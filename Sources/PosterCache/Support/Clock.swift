@@ -15,9 +15,12 @@ public struct PosterClock: Sendable {
   public static let system = PosterClock(now: { Date() })
 }
 
+/// Nanoseconds in a second.
+let nanosecondsPerSecond: UInt64 = 1_000_000_000
+
 /// The monotonic clock in nanoseconds: for time-outs, back-off and rates.
 package func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  return UInt64(time.tv_sec) * nanosecondsPerSecond + UInt64(time.tv_nsec)
 }

@@ -54,7 +54,8 @@ package final class Monitor<Value> {
       if let result = body(&value) { return result }
       if let deadline = deadline(value) {
         var time = timespec(
-          tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+          tv_sec: Int(deadline / nanosecondsPerSecond),
+          tv_nsec: Int(deadline % nanosecondsPerSecond))
         pthread_cond_timedwait(condition, mutex, &time)
       } else {
         pthread_cond_wait(condition, mutex)

@@ -81,7 +81,7 @@ struct GetCommand {
       ("key", .string(poster.stored.key.description)),
       ("url", .string(poster.metadata.address.canonical)),
       ("source", .string(poster.source.rawValue)),
-      // Only pictures that came with 200 are ever delivered.
+      // A 203 is a 200 that a proxy has transformed; the cache does not tell them apart.
       ("status", .integer(200)),
       ("bytes", .integer(poster.body.count)),
       ("content_type", .string(poster.metadata.type.contentType)),

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PosterCache
 
-/// `ls`: what is cached, most recently used first, printed as it is read.
+/// `ls`: what is cached, the last to be evicted first, printed as it is read.
 struct ListCommand {
   private let session: Session
 
@@ -57,7 +57,8 @@ struct ListCommand {
   static func row(_ entry: DiskEntry, now: Date) -> String {
     let size = ByteSize(bytes: entry.bytes).description.rightAligned(to: 10)
     let age = age(now.timeIntervalSince(entry.metadata.storedAt)).rightAligned(to: 5)
-    return "\(size)  \(age)  \(entry.metadata.address)\(entry.isPinned ? "  pinned" : "")\n"
+    return
+      "\(size)  \(age)  \(entry.metadata.address.canonical)\(entry.isPinned ? "  pinned" : "")\n"
   }
 
   /// An age in its largest whole unit: `12s`, `3m`, `4h`, `9d`.

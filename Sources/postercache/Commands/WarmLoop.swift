@@ -119,7 +119,7 @@ struct WarmLoop {
     if !options.isDryRun {
       waiting = wanted.reversed() + waiting
     } else if !console.output.isJSON, !wanted.isEmpty {
-      try console.result(wanted.map { "\($0.request.address)\n" }.joined())
+      try console.result(wanted.map { "\($0.request.address.canonical)\n" }.joined())
     }
   }
 

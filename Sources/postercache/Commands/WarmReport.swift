@@ -3,7 +3,8 @@ import PosterCache
 /// What `warm` prints at its end.
 enum WarmReport {
   /// The contract's object: `posters` is the sum of `hits`, `fetched`, `revalidated` and `failed`,
-  /// except in a dry run; `failures` names the pages that failed, too.
+  /// except in a dry run; `failures` names the pages that failed, too, and like every message leaves
+  /// out what may be secret in an address.
   static func json(_ tally: WarmTally, list: TMDBList, milliseconds: Int) -> JSON {
     .object([
       ("list", .string(list.path)),
@@ -29,7 +30,7 @@ enum WarmReport {
         .array(
           tally.failures.map { failure in
             .object([
-              ("url", .string(failure.address.canonical)),
+              ("url", .string(failure.address.redacted)),
               ("status", failure.error.httpStatus.map(JSON.integer) ?? .null),
               ("error", .string(failure.error.description)),
             ])

@@ -25,7 +25,7 @@ struct WarmTally: Sendable {
   private(set) var bytes = 0
   private var pageFailures: [Failure] = []
   private var posterFailures: [Failure] = []
-  private var keys: Set<CacheKey> = []
+  private var seen: Set<PosterRequest> = []
 
   /// Takes a page, and returns the posters to fetch for it, each with its place in the list.
   ///
@@ -49,7 +49,7 @@ struct WarmTally: Sendable {
         skipped.unsupported += 1
         continue
       }
-      if keys.insert(request.key).inserted {
+      if seen.insert(request).inserted {
         wanted.append((posters, request))
         posters += 1
       } else {

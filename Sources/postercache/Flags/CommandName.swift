@@ -20,7 +20,7 @@ enum CommandName: String, CaseIterable, Sendable {
     switch self {
     case .warm: "fetch what is missing of a list's posters"
     case .get: "write one picture, from the cache if it is there"
-    case .ls: "list what is cached, most recently used first"
+    case .ls: "list what is cached, the last to be evicted first"
     case .stats: "print the cache's totals and counters"
     case .clear: "remove every poster, pinned ones included"
     case .demoOrigin: "serve made-up lists and posters on a loopback port"

@@ -22,7 +22,7 @@ enum FlagParser {
       let name = line.operands.removeFirst()
       guard let command = CommandName(rawValue: name) else {
         throw usage(
-          "unknown command \(name): use one of \(CommandName.allCases.names)"
+          "unknown command \(PosterAddress.redacted(name)): use one of \(CommandName.allCases.names)"
             + suggestion(for: name, among: CommandName.allCases.map(\.rawValue)))
       }
       line.command = command

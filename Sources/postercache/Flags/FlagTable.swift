@@ -84,7 +84,8 @@ enum FlagTable {
     Flag(
       "retries", .value("N", \.retries),
       "how often a request is repeated after a passing failure (default 2)"),
-    Flag("max-bytes", .value("SIZE", \.maxBytes), "largest picture accepted (default 32M)"),
+    Flag(
+      "max-bytes", .value("SIZE", \.maxBytes), "largest picture accepted, at most 1G (default 32M)"),
     Flag("proxy", .value("URL", \.proxy), "proxy to use instead of the environment's"),
     Flag(
       "cacert", .value("FILE", \.certificateAuthorities),

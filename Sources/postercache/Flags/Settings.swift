@@ -93,7 +93,8 @@ extension Settings {
     let operandCount = command.operands.isEmpty ? 0 : 1
     guard invocation.operands.count <= operandCount else {
       let surplus = invocation.operands[operandCount]
-      throw FlagParser.usage("\(command.rawValue) does not know what to do with \(surplus)")
+      throw FlagParser.usage(
+        "\(command.rawValue) does not know what to do with \(PosterAddress.redacted(surplus))")
     }
     let values = FlagValues(flags: flags)
     output = Output(

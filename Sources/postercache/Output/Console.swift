@@ -67,10 +67,10 @@ struct Console: Sendable {
     writeError("postercache: \(Self.onOneLine(message))\n")
   }
 
-  /// A failure that is about one address, which is named once.
+  /// A failure that is about one address, which is named once, without what may be secret in it.
   func failure(_ error: PosterError, about address: PosterAddress) {
     let words = error.description
-    failure(words.contains(address.canonical) ? words : "\(words): \(address)")
+    failure(words.contains(address.redacted) ? words : "\(words): \(address.redacted)")
   }
 
   /// What a person wants to know and a program does not; nothing when quiet.

@@ -76,6 +76,42 @@ struct GetTests {
     #expect(try await place.storedCount() == 0)
   }
 
+  @Test func `no message tells what may be secret in an address, and JSON tells the address`()
+    async throws
+  {
+    let place = try Workplace([
+      Fault("/t/p/w92/refused.jpg", .status(403)), Fault("/t/p/w92/html.jpg", .wrongType),
+      Fault("/t/p/w92/kept.jpg", .header(name: "Cache-Control", value: "no-store")),
+      Fault("/t/p/w92/away.jpg", .redirect(to: "ftp://127.0.0.1/x?t=5ec2e7")),
+    ])
+    defer { place.origin.shutdown() }
+    let secret = "?token=5ec2e7"
+    for (name, status, words) in [
+      ("refused.jpg", 1, "403"), ("html.jpg", 1, "HTML"), ("away.jpg", 1, "redirected"),
+    ] as [(String, Int32, String)] {
+      let result = await place.run("get", "-v", "\(place.origin.images)w92/\(name)\(secret)")
+      #expect(result.status == status)
+      #expect(result.errorLines.count == 1, "\(result.errors)")
+      #expect(result.errors.contains(words))
+      #expect(result.errors.contains("w92/\(name)?token=…"))
+      #expect(!result.errors.contains("5ec2e7"), "\(result.errors)")
+    }
+    let address = "\(place.origin.images)w92/kept.jpg\(secret)"
+    for arguments in [
+      ["get", "--offline", address], ["get", address, address], [address], ["ls", address],
+      ["get", "ftp://127.0.0.1/\(secret)"],
+    ] {
+      let result = await PosterCacheBinary.run(arguments + ["--cache-dir", place.cache])
+      #expect(result.status == (arguments.contains("--offline") ? 4 : 2))
+      #expect(!result.errors.contains("5ec2e7"), "\(result.errors)")
+    }
+    place.origin.setFaults([])
+    let json = await place.run("get", "--json", address)
+    #expect(try json.decoded(as: PictureJSON.self).url == address)
+    #expect(await place.run("ls").output.contains(address))
+    #expect(await place.run("ls", "--json").output.contains(address))
+  }
+
   @Test func `offline, only what is cached can be had`() async throws {
     let place = try Workplace()
     #expect(await place.run("get", "\(place.origin.images)w92/four.jpg").status == 0)

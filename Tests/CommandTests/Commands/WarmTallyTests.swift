@@ -21,6 +21,31 @@ struct WarmTallyTests {
     #expect(tally.skipped == .init(noPath: 2, duplicate: 2, unsupported: 1))
   }
 
+  @Test(arguments: [16_385, 70_000, 9_000_000])
+  func `a path that is too long counts as unsupported`(length: Int) {
+    var tally = WarmTally()
+    let long = "/" + String(repeating: "x", count: length - 1)
+    let wanted = tally.pageDidLoad(
+      page(1, ["/a.jpg", long, "/b.jpg"], itemCount: 3), size: .w342, images: Self.images)
+    #expect(
+      wanted.map(\.request.address.canonical)
+        == ["http://i.test/t/p/w342/a.jpg", "http://i.test/t/p/w342/b.jpg"])
+    #expect(tally.skipped == .init(unsupported: 1))
+  }
+
+  @Test func `the report tells no secrets of an address`() throws {
+    var tally = WarmTally()
+    tally.posterDidFail(
+      try PosterAddress("http://i.test/a.jpg?sig=5ec2e7"), place: 0, PosterError(.network, "down"))
+    tally.pageDidFail(
+      try PosterAddress("http://a.test/3/x?page=2"), PosterError(.malformedPage, "HTML"))
+    let text = WarmReport.json(
+      tally, list: .trending(media: .all, window: .day), milliseconds: 0
+    ).text
+    #expect(text.contains(#""url":"http://a.test/3/x?page=2""#))
+    #expect(text.contains(#""url":"http://i.test/a.jpg?sig=…""#))
+  }
+
   @Test func `the report has the contract's keys in the contract's order`() throws {
     var tally = WarmTally()
     _ = tally.pageDidLoad(

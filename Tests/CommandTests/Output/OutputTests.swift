@@ -133,7 +133,8 @@ struct OutputTests {
       (.status(429), .failure), (.malformedPage, .failure), (.notAnImage, .failure),
       (.incompleteBody, .failure), (.notStored, .failure), (.bodyTooLarge, .failure),
       (.directoryUnavailable, .cacheUnavailable), (.unsupportedFormat, .cacheUnavailable),
-      (.damagedIndex, .cacheUnavailable),
+      (.damagedIndex, .cacheUnavailable), (.forbiddenRedirect, .failure),
+      (.resourcesExhausted, .failure),
     ]
     for (code, status) in expected {
       #expect(CommandStatus(PosterError(code, "x")) == status, "\(code)")

@@ -32,6 +32,26 @@ struct TMDBFeedTests {
       feed.nextPageAddress?.canonical == "https://api.themoviedb.org/3/trending/all/day?page=1")
   }
 
+  @Test func `an API address that leaves no room for pages is refused`() throws {
+    let prefix = "https://api.example/"
+    let suffix = "/trending/all/day?page=500&language=ko-KR"
+    let room = PosterAddress.maximumLength - prefix.utf8.count - suffix.utf8.count
+    for (length, fits) in [(room, true), (room + 1, false)] {
+      let api = try PosterAddress(prefix + String(repeating: "x", count: length))
+      func feed() throws(PosterError) -> TMDBFeed {
+        try TMDBFeed(
+          .trending(media: .all, window: .day), api: api, credential: nil, language: "ko-KR"
+        ) { _ throws(PosterError) in throw PosterError(.network, "unused") }
+      }
+      if fits {
+        #expect(try feed().nextPageAddress != nil)
+      } else {
+        let error = #expect(throws: PosterError.self) { _ = try feed() }
+        #expect(error?.code == .invalidAddress)
+      }
+    }
+  }
+
   @Test(arguments: ["", "x", "ko KR", "en&page=9", "é-FR", String(repeating: "a", count: 36)])
   func `what is no language is refused`(language: String) throws {
     let error = #expect(throws: PosterError.self) {

@@ -60,11 +60,85 @@ struct FetcherLimitTests {
       [.response(302, ["Location: \(location)"])]
     } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/a"))
-      #expect(outcome.code == .invalidAddress)
+      #expect(outcome.code == .forbiddenRedirect)
       #expect(
         outcome.message
           == "redirected to an address that is not http or https: \(server.address("/a"))")
       #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test func `a redirect to what is no address is the server's fault`() throws {
+    try withServer { _ in
+      [.response(302, ["Location: http://[::1/a.jpg"])]
+    } run: { server, fetcher throws in
+      let outcome = try fetcher.outcome(of: server.address("/a"))
+      #expect(outcome.code == .forbiddenRedirect)
+      #expect(
+        outcome.message == "redirected to an address that is none: \(server.address("/a"))")
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test func `an announced length alone costs no memory`() throws {
+    var configuration = FetchConfiguration.once
+    configuration.maximumBodyBytes = 1 << 30
+    try withServer(configuration) { request in
+      let length = request.target == "/most" ? 1 << 30 : (1 << 30) + 1
+      return [.response(body: TestPicture.jpeg(), announcing: length), .close]
+    } run: { server, fetcher throws in
+      let cut = try fetcher.outcome(of: server.address("/most"))
+      #expect(
+        cut.message
+          == "the body ended after 108 of 1073741824 bytes: \(server.address("/most"))")
+      #expect(try fetcher.outcome(of: server.address("/more")).code == .bodyTooLarge)
+    }
+  }
+
+  @Test(arguments: [0, -1, (1 << 30) + 1, 1 << 40, Int.max])
+  func `the largest body is at most 1 GiB`(bytes: Int) {
+    var configuration = FetchConfiguration()
+    configuration.maximumBodyBytes = bytes
+    let error = #expect(throws: PosterError.self) { try Fetcher(configuration) }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error?.message == "the largest body must be 1 byte to 1 GiB, not \(bytes)")
+  }
+
+  @Test func `strings that curl would refuse are refused before`() throws {
+    let long = String(repeating: "x", count: 9_000_000)
+    let changes: [(inout FetchConfiguration) -> Void] = [
+      { $0.proxy = long }, { $0.userAgent = long }, { $0.certificateAuthoritiesFile = long },
+      { $0.connectTo = [long] },
+    ]
+    for change in changes {
+      var configuration = FetchConfiguration()
+      change(&configuration)
+      let error = #expect(throws: PosterError.self) { try Fetcher(configuration) }
+      #expect(error?.code == .invalidConfiguration)
+      #expect(
+        error?.message == "the proxy, user agent or an address is longer than 16384 bytes")
+    }
+  }
+
+  @Test func `a proxy's password is in no message`() throws {
+    var configuration = FetchConfiguration.once
+    configuration.proxy = "gopher://user:5ec2e7@127.0.0.1:1"
+    let fetcher = try Fetcher(configuration)
+    defer { fetcher.shutdown() }
+    let outcome = try fetcher.outcome(of: "http://images.test/a.jpg")
+    #expect(outcome.code == .network)
+    #expect(!outcome.message.contains("5ec2e7"), "\(outcome.message)")
+  }
+
+  @Test func `no descriptors left is told as that`() async {
+    // In a process of its own, which has no room for an epoll descriptor.
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      let error = #expect(throws: PosterError.self) { try Fetcher() }
+      #expect(error?.code == .resourcesExhausted)
+      #expect(error?.message == "cannot start fetching; raise the limit of open files")
+      #expect((error?.underlying as? SystemError)?.errorNumber == EMFILE)
     }
   }
 
@@ -185,6 +259,43 @@ struct FetcherLimitTests {
       #expect(
         failure.message
           == "the server closed the connection without an answer: \(server.address("/other"))")
+    }
+  }
+
+  @Test(arguments: ["", "a\r\nX-Other: b", "a b", "é", "a\u{0}b"])
+  func `a token that cannot be sent fails its request and no other`(token: String) throws {
+    try withServer(.once) { _ in
+      [.response(body: [])]
+    } run: { server, fetcher throws in
+      let completions = Completions()
+      for number in 1...5_000 {
+        try fetcher.fetch(
+          server.address("/\(number)"), kind: .page(.bearerToken(token)), into: completions)
+      }
+      #expect(completions.wait(5_000).allSatisfy { $0.code == .unauthorized })
+      #expect(
+        completions.wait(1)[0].message
+          == "the bearer token is empty, too long or holds what cannot be sent to "
+          + server.address("/1"))
+      let kind = FetchRequest.Kind.page(.bearerToken("fine"))
+      #expect(try fetcher.outcome(of: server.address("/fine"), kind: kind).get().status == 200)
+      #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer fine"])
+    }
+  }
+
+  @Test func `credentials longer than curl takes fail their requests`() throws {
+    let long = String(repeating: "x", count: 9_000_000)
+    try withServer(.once) { _ in
+      [.response(body: TestPicture.png)]
+    } run: { server, fetcher throws in
+      let address = server.address("/a")
+      let token = try fetcher.outcome(of: address, kind: .page(.bearerToken(long)))
+      #expect(token.code == .unauthorized)
+      let key = try fetcher.outcome(of: address, kind: .page(.apiKey(long)))
+      #expect(key.code == .invalidAddress)
+      #expect(key.message == "curl cannot use the address: \(address)")
+      #expect(try fetcher.outcome(of: address).get().status == 200)
+      #expect(server.requests.map(\.target) == ["/a"])
     }
   }
 

@@ -87,12 +87,68 @@ struct FetcherTests {
     }
   }
 
-  @Test(arguments: [204, 206, 304])
-  func `a success without the whole picture is none`(status: Int) throws {
+  @Test(arguments: [201, 202, 205, 206, 207, 226, 299, 304])
+  func `a success that does not promise the picture is none`(status: Int) throws {
     try withServer { _ in
-      [.response(status)]
+      [.response(status, body: status == 304 || status == 205 ? [] : TestPicture.jpeg())]
     } run: { server, fetcher throws in
       #expect(try fetcher.outcome(of: server.address("/")).code == .status(status))
+    }
+  }
+
+  @Test func `an answer that a proxy has transformed is a picture, no content is none`() throws {
+    try withServer { request in
+      request.target == "/203" ? [.response(203, body: TestPicture.png)] : [.unannounced(204)]
+    } run: { server, fetcher throws in
+      let response = try fetcher.outcome(of: server.address("/203")).get()
+      #expect(response.status == 203 && response.body.bytes == TestPicture.png)
+      #expect(try fetcher.outcome(of: server.address("/204")).code == .status(204))
+    }
+  }
+
+  @Test func `what follows a body changes neither it nor its headers`() throws {
+    let body = TestPicture.jpeg()
+    try withServer { request in
+      let head = Array("\(String(body.count, radix: 16))\r\n".utf8)
+      let trailers =
+        "0\r\nHash: x\r\nETag: \"evil\"\r\nHTTP/1.1 500 No: x\r\nContent-Length: 1\r\n\r\n"
+      let headers = ["Transfer-Encoding: chunked", "ETag: \"good\"", "Trailer: Hash, ETag"]
+      let answer = ScriptedServer.Step.unannounced(
+        200, headers, body: head + body + Array("\r\n".utf8) + Array(trailers.utf8))
+      switch request.target {
+      case "/hints":
+        return [.unannounced(103, ["ETag: \"early\"", "Link: </a>"]), answer]
+      case "/redirect":
+        return [
+          .unannounced(
+            302, ["Location: /end", "Transfer-Encoding: chunked", "ETag: \"other\""],
+            body: Array("3\r\nabc\r\n0\r\nHash: x\r\nAge: 7\r\n\r\n".utf8))
+        ]
+      default: return [answer]
+      }
+    } run: { server, fetcher throws in
+      for path in ["/plain", "/hints", "/redirect"] {
+        let response = try fetcher.outcome(of: server.address(path)).get()
+        #expect(response.body.bytes == body, "\(path)")
+        #expect(response.status == 200, "\(path)")
+        #expect(response.headers.etag == "\"good\"", "\(path)")
+        #expect(response.headers.contentLength == nil, "\(path)")
+        #expect(response.headers.age == nil, "\(path)")
+      }
+    }
+  }
+
+  @Test func `trailers of an empty body do not count either`() throws {
+    try withServer { _ in
+      [
+        .unannounced(
+          200, ["Transfer-Encoding: chunked"],
+          body: Array("0\r\nETag: \"evil\"\r\n\r\n".utf8))
+      ]
+    } run: { server, fetcher throws in
+      let response = try fetcher.outcome(of: server.address("/"), kind: .page(nil)).get()
+      #expect(response.status == 200 && response.headers.etag == nil)
+      #expect(response.body.count == 0)
     }
   }
 
@@ -162,6 +218,22 @@ struct FetcherTests {
     }
   }
 
+  @Test(arguments: ["0", "Thu, 01 Jan 1970 00:00:00 GMT"])
+  func `a Retry-After that is over does not spare the back-off`(value: String) throws {
+    let times = Monitor<[UInt64]>([])
+    try withServer { _ in
+      times.withLock { $0.append(monotonicNanoseconds()) }
+      return [.response(429, ["Retry-After: \(value)"])]
+    } run: { server, fetcher throws in
+      #expect(try fetcher.outcome(of: server.address("/")).code == .status(429))
+      let times = times.withLock { $0 }
+      try #require(times.count == 3)
+      // Half of the back-off is random.
+      #expect(times[1] - times[0] >= 125_000_000)
+      #expect(times[2] - times[1] >= 250_000_000)
+    }
+  }
+
   @Test func `a 500 that stays is reported after three tries`() throws {
     try withServer { _ in
       [.response(500, ["Retry-After: 0"])]
@@ -196,8 +268,32 @@ struct FetcherTests {
       server.waitForRequests(1)
       try fetcher.fetch(server.address("/a"), into: completions)
       gate.open()
-      #expect(completions.wait(2).allSatisfy { $0.response?.body.bytes == TestPicture.png })
+      let responses = completions.wait(2).compactMap(\.response)
+      #expect(responses.map(\.body.bytes) == [TestPicture.png, TestPicture.png])
       #expect(server.requests.count == 1)
+      // The second finds what the first made of it.
+      let values = responses.map { $0.keepsake.value { [1] } }
+      #expect(values.map(\.isNew) == [true, false])
+      #expect(values.map(\.value) == [[1], [1]])
+    }
+  }
+
+  @Test func `two pictures whose keys are equal by accident do not get each other's bytes`() throws
+  {
+    let gate = Gate()
+    try withServer { request in
+      [.wait(gate), .response(body: request.target == "/a" ? TestPicture.png : TestPicture.webp)]
+    } run: { server, fetcher throws in
+      let key = CacheKey(high: 1, low: 2)
+      let (first, second) = (Completions(), Completions())
+      for (path, completions) in [("/a", first), ("/b", second)] {
+        let request = FetchRequest(try PosterAddress(server.address(path)), key: key)
+        fetcher.fetch(request) { completions.add($0) }
+      }
+      server.waitForRequests(2)
+      gate.open()
+      #expect(first.wait(1)[0].response?.body.bytes == TestPicture.png)
+      #expect(second.wait(1)[0].response?.body.bytes == TestPicture.webp)
     }
   }
 

@@ -176,7 +176,7 @@ private struct QueueModel {
       }
     } else if transfers[index].tries == configuration.tries {
       actions.append(end(name, .finished))
-    } else if retryAfter == nil {
+    } else {
       let full = 0.25 * (transfers[index].tries == 1 ? 1 : 2)
       let delay = full * (0.5 + jitter / 2) * Double(nanosecondsPerSecond)
       transfers[index].delayedUntil = now + UInt64(delay)

@@ -112,8 +112,12 @@ struct TransferQueueTests {
     _ = try queue.make("/a", 1)
     _ = try queue.make("/b", 2)
     #expect(queue.fail(0, now: 0, retryAfter: 5) == [])
-    #expect(queue.nextWake == 5 * Self.second)
     #expect(try queue.make("/c", 3, host: "other.test") == [.start(2)])
+    // The back-off is over sooner and changes nothing.
+    #expect(queue.nextWake == Self.second / 8)
+    #expect(queue.timeDidPass(now: Self.second / 8) == [])
+    #expect(queue.nextWake == 5 * Self.second)
+    #expect(queue.timeDidPass(now: 5 * Self.second - 1) == [])
     #expect(queue.timeDidPass(now: 5 * Self.second) == [.start(0)])
     #expect(
       queue.finish(0, now: 6 * Self.second) == [.start(1), .complete([ticket(1)], .finished)])
@@ -133,6 +137,36 @@ struct TransferQueueTests {
     #expect(try queue.make("/c", 3, now: 0) == [.complete([ticket(3)], held)])
     #expect(try queue.make("/d", 4, now: Self.second) == [])
     #expect(queue.timeDidPass(now: 61 * Self.second) == [.start(0)])
+  }
+
+  @Test(arguments: [0, 0.01])
+  func `a Retry-After shorter than the back-off leaves the back-off as it is`(seconds: Double)
+    throws
+  {
+    var queue = TransferQueue(configuration(connections: 1))
+    _ = try queue.make("/a", 1)
+    #expect(queue.fail(0, now: 0, retryAfter: seconds, jitter: 0.5) == [])
+    let first = Self.second * 3 / 16
+    #expect(queue.timeDidPass(now: first - 1) == [])
+    // The host itself is held no longer than it asked for.
+    #expect(try queue.make("/b", 2, now: first - 1) == [.start(1)])
+    #expect(queue.finish(1, now: first - 1) == [.complete([ticket(2)], .finished)])
+    #expect(queue.timeDidPass(now: first) == [.start(0)])
+    #expect(queue.fail(0, now: first, retryAfter: seconds, jitter: 0) == [])
+    #expect(queue.timeDidPass(now: first + Self.second / 4 - 1) == [])
+    #expect(queue.timeDidPass(now: first + Self.second / 4) == [.start(0)])
+  }
+
+  @Test func `two addresses that share a cache key are two transfers`() throws {
+    var queue = TransferQueue(configuration())
+    let key = CacheKey(high: 1, low: 2)
+    for number in 1...2 {
+      let address = try PosterAddress("http://images.test/\(number)")
+      let request = FetchRequest(address, key: key)
+      #expect(
+        queue.requestWasMade(request, ticket: ticket(number), now: 0) == [.start(number - 1)])
+      #expect(queue.request(of: number - 1).address == address)
+    }
   }
 
   @Test func `an absurd Retry-After blocks a host for an hour`() throws {

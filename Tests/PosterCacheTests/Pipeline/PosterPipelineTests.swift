@@ -68,6 +68,18 @@ struct PosterPipelineTests {
     await pipeline.shutdown()
   }
 
+  @Test func `nobody keeps a picture that must not be kept`() async throws {
+    origin.addFault(Fault("/t/p/*", .header(name: "Cache-Control", value: "no-store")))
+    let pipeline = try PosterPipeline(configuration())
+    let request = try self.request("secret.jpg")
+    weak let kept = try await pipeline.poster(for: request).stored
+    // Whatever the fetch thread still held, it has let go of once it does something else.
+    origin.addFault(Fault("/t/p/w342/next.jpg", .status(404)))
+    _ = try? await pipeline.poster(for: self.request("next.jpg"))
+    await pipeline.shutdown()
+    #expect(kept == nil)
+  }
+
   @Test func `warming stores without looking, and a second time fetches nothing`() async throws {
     let names = (0..<40).map { "warm\($0).png" }
     do {

@@ -54,6 +54,85 @@ struct PosterAddressTests {
     #expect(try PosterAddress(text).canonical == text)
   }
 
+  @Test(arguments: [16_384, 16_385, 70_000, 9_000_000])
+  func `no way leads to an address that is too long`(length: Int) throws {
+    let isShort = length <= PosterAddress.maximumLength
+    let base = "http://example.org/"
+    func text(_ filler: String, _ prefix: String = base) -> String {
+      let count = (length - prefix.utf8.count) / filler.utf8.count
+      let rest = length - prefix.utf8.count - count * filler.utf8.count
+      return prefix + String(repeating: filler, count: count) + String(repeating: "z", count: rest)
+    }
+    func isAddress(_ make: () throws(PosterError) -> PosterAddress) -> Bool {
+      do {
+        #expect(try make().canonical.utf8.count <= PosterAddress.maximumLength)
+        return true
+      } catch {
+        #expect(error.code == .invalidAddress)
+        #expect(error.message.contains("longer than 16384 bytes"))
+        #expect(error.message.utf8.count < 300)
+        return false
+      }
+    }
+    // At sight, the long way, and in a form that grows by being made canonical.
+    #expect(isAddress { () throws(PosterError) in try PosterAddress(text("x")) } == isShort)
+    #expect(
+      isAddress { () throws(PosterError) in try PosterAddress(text("x") + "#") }
+        == (length < 16_384))
+    #expect(isAddress { () throws(PosterError) in try PosterAddress(text("é")) } == false)
+    // Below a base: at sight, and the long way.
+    let address = try PosterAddress(base)
+    let path = String(text("x").dropFirst(base.count))
+    #expect(isAddress { () throws(PosterError) in try address.appending(path) } == isShort)
+    #expect(
+      isAddress { () throws(PosterError) in try address.appending(path.dropLast() + "~") }
+        == isShort)
+    #expect(
+      isAddress { () throws(PosterError) in try address.appending(path.dropLast() + "?") } == false)
+    // As stored.
+    let stored = Array(text("x").utf8).withUnsafeBytes { PosterAddress(canonicalBytes: $0) }
+    #expect((stored != nil) == isShort)
+  }
+
+  @Test(arguments: [
+    ("http://h.test/a.jpg", "http://h.test/a.jpg"),
+    ("http://h.test/a.jpg?token=S&page=2", "http://h.test/a.jpg?token=…&page=2"),
+    (
+      "https://h.test/3/list?page=7&language=ko-KR&Policy=S",
+      "https://h.test/3/list?page=7&language=ko-KR&Policy=…"
+    ),
+    ("http://h.test/?S", "http://h.test/?…"), ("http://h.test/?", "http://h.test/?"),
+    ("http://h.test/?a=S?S&&b=", "http://h.test/?a=…&&b=…"),
+    ("http://h.test/a@b/c", "http://h.test/a@b/c"),
+    ("http://h.test/?page=1=S", "http://h.test/?page=1=S"),
+  ])
+  func `an address is told without what may be secret`(text: String, expected: String) throws {
+    let address = try PosterAddress(text)
+    #expect(address.redacted == expected)
+    #expect("\(address)" == expected)
+    #expect(String(reflecting: address) == expected)
+    #expect(address.canonical == text)
+  }
+
+  @Test(arguments: [
+    "ftp://h.test/x?token=5ec2e7", "ftp://user:5ec2e7@h.test/", "http://user:5ec2e7@h.test:99999/",
+    "http://user:5ec2e7@h.test/", "h.test/a.jpg?5ec2e7", "http://h.test:99999/?a=b&sig=5ec2e7",
+    "user:5ec2e7@h.test", "http://user:5ec?2e7@h.test:99999/", "http:///?t=5ec2e7",
+    "http://h.test/\u{1}?t=5ec2e7",
+  ])
+  func `what is no address is told without what may be secret, too`(text: String) {
+    let error = #expect(throws: PosterError.self) { try PosterAddress(text) }
+    #expect(error?.message.contains("5ec") == false, "\(error?.message ?? "")")
+  }
+
+  @Test func `requests are equal by address, not by key alone`() throws {
+    let key = CacheKey(high: 1, low: 2)
+    let requests = try ["http://h.test/a", "http://h.test/b", "http://h.test/a"].map { text in
+      PosterRequest(try PosterAddress(text), key: key, priority: .visible)
+    }
+    #expect(Set(requests).count == 2)
+  }
+
   @Test(arguments: ["/abc.jpg", "abc.jpg", "//abc.jpg"])
   func `a poster path may lack its slash or have two`(path: String) throws {
     let request = try PosterRequest(path: path, size: .w500)

@@ -14,28 +14,40 @@ struct FetchFailure: Error {
   /// A response with a status that is none of success.
   init(status: Int, address: PosterAddress) {
     self.init(
-      .status(status), "the server answered \(status) for \(address.redacted)",
+      .status(status), "the server answered \(status) for \(address)",
       isRetriable: Self.isRetriable(status: status))
   }
 
   /// A body that is no picture.
   init(notAnImage bytes: UnsafeRawBufferPointer, contentType: String?, address: PosterAddress) {
     let what = Self.describe(bytes, contentType: contentType)
-    self.init(.notAnImage, "\(what) instead of a JPEG, PNG or WebP from \(address.redacted)")
+    self.init(.notAnImage, "\(what) instead of a JPEG, PNG or WebP from \(address)")
   }
 
   /// A body that ended too soon.
   init(incomplete received: Int, of announced: Int?, address: PosterAddress) {
     let length = announced.map { "after \(received) of \($0) bytes" } ?? "before the picture's end"
     self.init(
-      .incompleteBody, "the body ended \(length): \(address.redacted)", isRetriable: true)
+      .incompleteBody, "the body ended \(length): \(address)", isRetriable: true)
   }
 
   /// A body over the limit.
   init(tooLarge limit: Int, address: PosterAddress) {
     self.init(
       .bodyTooLarge,
-      "the body is larger than the limit of \(ByteSize(bytes: limit)): \(address.redacted)")
+      "the body is larger than the limit of \(ByteSize(bytes: limit)): \(address)")
+  }
+
+  /// A credential that cannot be sent.
+  init(unusable credential: Credential, for address: PosterAddress) {
+    self.init(
+      .unauthorized,
+      "the \(credential) is empty, too long or holds what cannot be sent to \(address)")
+  }
+
+  /// An address that curl refuses.
+  init(unusable address: PosterAddress) {
+    self.init(.invalidAddress, "curl cannot use the address: \(address)")
   }
 
   /// A host that asks for more patience than a request has.
@@ -88,21 +100,24 @@ struct FetchFailure: Error {
     case CURLE_TOO_MANY_REDIRECTS:
       self.init(
         .status(status),
-        "redirected more than \(CurlTransfer.maximumRedirects) times: \(address.redacted)")
+        "redirected more than \(CurlTransfer.maximumRedirects) times: \(address)")
     case CURLE_UNSUPPORTED_PROTOCOL where (300...399).contains(status):
       self.init(
-        .invalidAddress, "redirected to an address that is not http or https: \(address.redacted)")
+        .forbiddenRedirect,
+        "redirected to an address that is not http or https: \(address)")
+    case CURLE_URL_MALFORMAT where (300...399).contains(status):
+      self.init(.forbiddenRedirect, "redirected to an address that is none: \(address)")
     case CURLE_URL_MALFORMAT:
-      self.init(.invalidAddress, "curl cannot use the address: \(address.redacted)")
+      self.init(unusable: address)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-      self.init(.network, "no HTTP answer from \(address.redacted)", isRetriable: true)
+      self.init(.network, "no HTTP answer from \(address)", isRetriable: true)
     case CURLE_GOT_NOTHING:
       self.init(
-        .network, "the server closed the connection without an answer: \(address.redacted)",
+        .network, "the server closed the connection without an answer: \(address)",
         isRetriable: true)
     default:
       self.init(
-        .network, "transfer failed: \(transfer.detail): \(address.redacted)", isRetriable: true)
+        .network, "transfer failed: \(transfer.detail): \(address)", isRetriable: true)
     }
   }
 
@@ -117,10 +132,10 @@ struct FetchFailure: Error {
       message = "timed out after \(Self.format(limit)) connecting to \(peer.host):\(peer.port)"
     } else if transfer.elapsedSeconds < configuration.timeoutSeconds {
       let limit = Self.format(Double(configuration.stallTimeoutSeconds))
-      message = "no data for \(limit) from \(address.redacted)"
+      message = "no data for \(limit) from \(address)"
     } else {
       let limit = Self.format(configuration.timeoutSeconds)
-      message = "timed out after \(limit) waiting for \(address.redacted)"
+      message = "timed out after \(limit) waiting for \(address)"
     }
     self.init(.timedOut, message, isRetriable: true)
   }
@@ -145,21 +160,5 @@ struct FetchFailure: Error {
     if bytes.starts(with: [0x1F, 0x8B]) { return "gzip-compressed data" }
     let kind = contentType?.prefix { $0 != ";" && $0 > " " && $0 < "\u{7F}" } ?? ""
     return kind.isEmpty || kind.utf8.count > 80 ? "unknown data" : "\(kind) data"
-  }
-}
-
-extension PosterAddress {
-  /// The address for a message: the values of query parameters that may be secret are left out.
-  var redacted: String {
-    guard let mark = canonical.firstIndex(of: "?") else { return canonical }
-    let secret = ["key", "token", "secret", "sig", "pass", "auth", "credential", "session"]
-    let parameters = canonical[canonical.index(after: mark)...]
-      .split(separator: "&", omittingEmptySubsequences: false)
-      .map { parameter -> Substring in
-        let name = parameter.prefix { $0 != "=" }
-        let isSecret = secret.contains { name.lowercased().contains($0) }
-        return isSecret ? name + "=…" : parameter
-      }
-    return canonical[...mark] + parameters.joined(separator: "&")
   }
 }
