@@ -22,10 +22,10 @@ struct PosterCorpus: Sendable {
   static let folder = "t/p/w342"
 
   init(root: String, count: Int, progress: (String) -> Void) throws(BenchError) {
-    self.root = root
     var generator = SeededGenerator(seed: 342)
     names = (0..<count).map { _ in Self.name(&generator) }
     guard mkdir(root, 0o755) == 0 || errno == EEXIST else { throw BenchError(call: "mkdir", root) }
+    self.root = try Self.absolute(root)
     var directory = root
     for part in Self.folder.split(separator: "/") {
       directory += "/\(part)"
@@ -62,6 +62,13 @@ struct PosterCorpus: Sendable {
           expiresAt: now + 31_536_000),
         body: PosterBody(copying: try TextFile.read(path(name))))
     }
+  }
+
+  /// The path without reference to the working directory: a web server has its own.
+  private static func absolute(_ path: String) throws(BenchError) -> String {
+    guard let resolved = realpath(path, nil) else { throw BenchError(call: "realpath", path) }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   /// 27 letters and digits, as TMDB's names are.
