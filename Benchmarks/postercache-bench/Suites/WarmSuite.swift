@@ -37,7 +37,9 @@ struct WarmSuite: Suite {
         are measured from their start to their end, the pipeline in a running program from opening to \
         shutting down. Before each, the file system has nothing left to write. Nobody syncs what they \
         store, except that postercache syncs its index about once a second and at the end. After \
-        each round the number of posters and the sum of their bytes are checked.
+        each round the number of posters and the sum of their bytes are checked. Nothing is removed \
+        before the end: some file systems create files more slowly for a while after others were \
+        removed.
         """,
       contests: contests)
   }
