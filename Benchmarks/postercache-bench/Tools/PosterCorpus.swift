@@ -22,7 +22,7 @@ struct PosterCorpus: Sendable {
   static let folder = "t/p/w342"
 
   init(root: String, count: Int, progress: (String) -> Void) throws(BenchError) {
-    var generator = SeededGenerator(seed: 342)
+    var generator = SplitMix64(seed: 342)
     names = (0..<count).map { _ in Self.name(&generator) }
     guard mkdir(root, 0o755) == 0 || errno == EEXIST else { throw BenchError(call: "mkdir", root) }
     self.root = try Self.absolute(root)
@@ -72,7 +72,7 @@ struct PosterCorpus: Sendable {
   }
 
   /// 27 letters and digits, as TMDB's names are.
-  private static func name(_ generator: inout SeededGenerator) -> String {
+  private static func name(_ generator: inout SplitMix64) -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
     return String((0..<27).map { _ in letters.randomElement(using: &generator)! }) + ".jpg"
   }
