@@ -1,20 +1,18 @@
-/// A reproducible source of random numbers (SplitMix64; Steele, Lea and Flood, 2014).
+import PosterCache
+
+/// A reproducible source of random numbers that knows what it was seeded with.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// What to print when a test fails, and to pass to `init(seed:)` to see it fail again.
   public let seed: UInt64
-  private var state: UInt64
+  private var numbers: SplitMix64
 
   /// - Parameter seed: a random one unless given.
   public init(seed: UInt64 = .random(in: .min ... .max)) {
     self.seed = seed
-    state = seed
+    numbers = SplitMix64(seed: seed)
   }
 
   public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
+    numbers.next()
   }
 }

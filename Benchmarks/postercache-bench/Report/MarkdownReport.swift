@@ -24,8 +24,9 @@ struct MarkdownReport {
 
       \(versions.map { "- \($0)" }.joined(separator: "\n"))
 
-      Time is the median over the rounds, with the quickest and the slowest; the ratio is the median \
-      of the rounds' ratios to the first line, more than 1 being slower than postercache. Contestants \
+      Time is the median over the rounds, with the quickest and the slowest. The ratio is the time of \
+      this line divided by the time of the first line in the same round, again the median with the \
+      smallest and the largest: 2 took twice as long as the first line, 0.5 half as long. Contestants \
       took turns within each round.
 
       """
@@ -40,8 +41,8 @@ struct MarkdownReport {
     let scale = Scale(contest)
     var lines = [
       "### \(contest.title)", "", contest.conditions, "",
-      "| contestant | | \(scale.unit) a \(contest.operationName) | min - max | processor | ratio "
-        + "| min - max |",
+      "| contestant | | \(scale.unit) a \(contest.operationName) | min - max | processor "
+        + "| time of this / time of the first | min - max |",
       "|---|---|---:|---:|---:|---:|---:|",
     ]
     for result in contest.results {

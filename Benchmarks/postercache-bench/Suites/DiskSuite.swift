@@ -44,7 +44,7 @@ struct DiskSuite: Suite {
   private func hits(
     _ requests: [PosterRequest], _ cache: DiskCache, _ bare: BareStore
   ) async throws -> Contest {
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let order = (0..<3).flatMap { _ in requests.shuffled(using: &generator) }
     let contestants = [
       Contestant(name: "DiskCache", role: .ours) {

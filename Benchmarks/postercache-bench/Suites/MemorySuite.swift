@@ -75,7 +75,7 @@ struct MemorySuite: Suite {
   private func contest(_ lookups: [Lookup], threads: Int) async throws -> Contest {
     let count = context.options.isQuick ? 400_000 : 1_000_000
     let orders = (0..<threads).map { thread in
-      var generator = SeededGenerator(seed: UInt64(thread))
+      var generator = SplitMix64(seed: UInt64(thread))
       return (0..<count / threads).map { _ in
         Int32.random(in: 0..<Int32(Self.posters), using: &generator)
       }

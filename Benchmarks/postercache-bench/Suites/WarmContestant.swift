@@ -1,7 +1,7 @@
 import Glibc
 import PosterCache
 
-/// The warm suite's work of ours, also as a process of its own for profilers:
+/// The warm suite's work of ours, also as a program of its own, which is measured like the rivals':
 /// `postercache-bench contestant warm|loop --list FILE --connections N [--to DIR]`.
 struct WarmContestant {
   /// The first argument that means this rather than a suite.
@@ -24,6 +24,13 @@ struct WarmContestant {
     self.list = list
     self.connections = connections
     directory = values["--to"]
+  }
+
+  /// The program that warms a cache in `directory` from the addresses in the file `list`.
+  static func command(list: String, directory: String, connections: Int) -> Command {
+    Command(
+      BenchOptions.ownPath,
+      [word, "warm", "--list", list, "--connections", "\(connections)", "--to", directory])
   }
 
   func run() async throws {

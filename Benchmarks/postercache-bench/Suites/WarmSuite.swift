@@ -33,12 +33,13 @@ struct WarmSuite: Suite {
       summary: """
         \(context.corpus.names.count) posters (\(ByteSize(bytes: context.corpus.bytes))) from one \
         nginx process on this machine, over \(Self.connections) connections, into an empty \
-        directory. Programs are measured from their start to their end; the pipeline from opening \
-        to shutting down. Rivals are given the addresses, `postercache warm` reads them from \
-        \((context.corpus.names.count + 19) / 20) pages of a list first. Before each, the file \
-        system has nothing left to write. Nobody syncs what they store, except that \
-        postercache syncs its index about once a second and at the end. After each round the number \
-        of posters and the sum of their bytes are checked.
+        directory. Everybody is given the same list of addresses, except `postercache warm`. Programs \
+        are measured from their start to their end, the pipeline in a running program from opening to \
+        shutting down. Before each, the file system has nothing left to write. Nobody syncs what they \
+        store, except that postercache syncs its index about once a second and at the end. After \
+        each round the number of posters and the sum of their bytes are checked. Nothing is removed \
+        before the end: some file systems create files more slowly for a while after others were \
+        removed.
         """,
       contests: contests)
   }
@@ -50,26 +51,7 @@ struct WarmSuite: Suite {
     let peers = Peers(
       list: list, addresses: addresses, names: context.corpus.names, target: target,
       connections: Self.connections)
-    var contestants = [
-      Contestant(name: "postercache warm", role: .ours) {
-        let directory = try target.makeEmpty("warm")
-        WorkDirectory.settle()
-        let sample = try command(server, cacheDirectory: directory).run()
-        try check(cacheIn: directory)
-        return sample
-      },
-      Contestant(name: "PosterPipeline in a running program", role: .ours) {
-        let directory = try target.makeEmpty("warm")
-        WorkDirectory.settle()
-        let stopwatch = Stopwatch()
-        try await WarmContestant.warm(
-          addresses, into: directory, connections: Self.connections)
-        let sample = stopwatch.sample()
-        try check(cacheIn: directory)
-        return sample
-      },
-    ]
-    if access(context.options.command, X_OK) != 0 { contestants.removeFirst() }
+    var contestants = own(addresses, list: list, target, server)
     var absent: [Contest.Absentee] = []
     for peer in Peers.Program.allCases {
       guard let program = Command.find(peer.rawValue) else {
@@ -98,10 +80,53 @@ struct WarmSuite: Suite {
     _ = try target.makeEmpty("warm")
     return Contest(
       title: title,
-      conditions: "Rivals store a file for each poster; the bare loop stores nothing.",
+      conditions: """
+        Rivals store a file for each poster; the bare loop, in a running program, stores nothing. \
+        `postercache warm` is not given the addresses: it reads \(Self.pages(addresses.count)) pages \
+        of JSON for them, \(Self.pages(addresses.count)) requests that nobody else makes.
+        """,
       operations: 1, operationName: "list", results: results, absent: absent,
       goals: goals(contestants, isMemory: target.fileSystem == "tmpfs"))
   }
+
+  /// What this project makes: as a program that is given the list like the rivals' programs, inside
+  /// a running program, and as the command.
+  private func own(
+    _ addresses: [String], list: String, _ target: WorkDirectory, _ server: WebServer
+  ) -> [Contestant] {
+    func contestant(_ name: String, _ warm: @escaping (String) async throws -> Sample) -> Contestant
+    {
+      Contestant(name: name, role: .ours) {
+        let directory = try target.makeEmpty("warm")
+        WorkDirectory.settle()
+        let sample = try await warm(directory)
+        try check(cacheIn: directory)
+        return sample
+      }
+    }
+    var contestants = [
+      contestant("PosterPipeline, a program of its own") { directory in
+        let command = WarmContestant.command(
+          list: list, directory: directory, connections: Self.connections)
+        return try command.run()
+      },
+      contestant("PosterPipeline in a running program") { directory in
+        let stopwatch = Stopwatch()
+        try await WarmContestant.warm(addresses, into: directory, connections: Self.connections)
+        return stopwatch.sample()
+      },
+    ]
+    if access(context.options.command, X_OK) == 0 {
+      contestants.append(
+        contestant("postercache warm, +\(Self.pages(addresses.count)) list pages") { directory in
+          try command(server, cacheDirectory: directory).run()
+        })
+    }
+    return contestants
+  }
+
+  /// The list pages that hold `count` posters.
+  private static func pages(_ count: Int) -> Int { (count + 19) / 20 }
 
   /// The command as people call it, with the list and the posters from our server.
   private func command(_ server: WebServer, cacheDirectory: String) -> Command {

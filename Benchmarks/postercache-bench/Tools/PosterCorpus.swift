@@ -22,10 +22,10 @@ struct PosterCorpus: Sendable {
   static let folder = "t/p/w342"
 
   init(root: String, count: Int, progress: (String) -> Void) throws(BenchError) {
-    self.root = root
-    var generator = SeededGenerator(seed: 342)
+    var generator = SplitMix64(seed: 342)
     names = (0..<count).map { _ in Self.name(&generator) }
     guard mkdir(root, 0o755) == 0 || errno == EEXIST else { throw BenchError(call: "mkdir", root) }
+    self.root = try Self.absolute(root)
     var directory = root
     for part in Self.folder.split(separator: "/") {
       directory += "/\(part)"
@@ -64,8 +64,15 @@ struct PosterCorpus: Sendable {
     }
   }
 
+  /// The path without reference to the working directory: a web server has its own.
+  private static func absolute(_ path: String) throws(BenchError) -> String {
+    guard let resolved = realpath(path, nil) else { throw BenchError(call: "realpath", path) }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
   /// 27 letters and digits, as TMDB's names are.
-  private static func name(_ generator: inout SeededGenerator) -> String {
+  private static func name(_ generator: inout SplitMix64) -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
     return String((0..<27).map { _ in letters.randomElement(using: &generator)! }) + ".jpg"
   }

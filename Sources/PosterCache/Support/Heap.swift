@@ -1,15 +1,18 @@
 /// A binary heap: the smallest element first, insertion and removal in logarithmic time.
-struct Heap<Element: Comparable> {
+package struct Heap<Element: Comparable> {
   private var elements: ContiguousArray<Element> = []
 
+  /// An empty heap.
+  package init() {}
+
   /// The number of elements.
-  var count: Int { elements.count }
+  package var count: Int { elements.count }
 
   /// The smallest element.
-  var first: Element? { elements.first }
+  package var first: Element? { elements.first }
 
   /// Adds `element`.
-  mutating func insert(_ element: Element) {
+  package mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -22,7 +25,7 @@ struct Heap<Element: Comparable> {
 
   /// Removes and returns the smallest element.
   @discardableResult
-  mutating func removeFirst() -> Element? {
+  package mutating func removeFirst() -> Element? {
     guard let last = elements.popLast() else { return nil }
     guard let first = elements.first else { return last }
     elements[0] = last
@@ -31,7 +34,7 @@ struct Heap<Element: Comparable> {
   }
 
   /// Removes what `shouldBeRemoved` says, in linear time.
-  mutating func removeAll(where shouldBeRemoved: (Element) -> Bool) {
+  package mutating func removeAll(where shouldBeRemoved: (Element) -> Bool) {
     elements.removeAll(where: shouldBeRemoved)
     for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(index) }
   }

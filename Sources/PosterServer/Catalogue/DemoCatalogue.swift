@@ -1,3 +1,5 @@
+import PosterCache
+
 /// The lists of the demo origin: the same invented films, series and people every time.
 ///
 /// Each list has 60 pages of 20 results with the oddities of the real ones. Among its first 200
@@ -28,7 +30,7 @@ enum DemoCatalogue {
   /// - Parameters:
   ///   - page: from 1.
   ///   - language: as in TMDB's parameter of this name; Korean for `ko`, otherwise English.
-  static func page(_ page: Int, of media: Media, window: Window, language: String?) -> JSONText {
+  static func page(_ page: Int, of media: Media, window: Window, language: String?) -> JSON {
     let start = (page - 1) * pageSize
     let results = (start..<start + pageSize).map { position in
       result(at: position, of: media, window: window, language: language)
@@ -42,8 +44,8 @@ enum DemoCatalogue {
   /// TMDB's `/configuration`.
   ///
   /// - Parameter images: the base address of the pictures.
-  static func configuration(images: String) -> JSONText {
-    func sizes(_ names: String) -> JSONText {
+  static func configuration(images: String) -> JSON {
+    func sizes(_ names: String) -> JSON {
       .array(names.split(separator: " ").map { .string(String($0)) })
     }
     return .object([
@@ -62,7 +64,7 @@ enum DemoCatalogue {
   }
 
   /// TMDB's error body.
-  static func error(_ code: Int, _ message: String) -> JSONText {
+  static func error(_ code: Int, _ message: String) -> JSON {
     .object([
       ("status_code", .integer(code)), ("status_message", .string(message)), ("success", false),
     ])
@@ -72,7 +74,7 @@ enum DemoCatalogue {
 
   private static func result(
     at position: Int, of media: Media, window: Window, language: String?
-  ) -> JSONText {
+  ) -> JSON {
     // The first item of the pages 3, 6, 9, 13, 16, … is the last one of the page before.
     let (page, row) = (position / pageSize % 10 + 1, position % pageSize)
     let place = row == 0 && page % 3 == 0 ? position - 1 : position
@@ -94,7 +96,7 @@ enum DemoCatalogue {
   /// The picture's member of a result: a good path, an odd one, or none.
   private static func pathMembers(
     at place: Int, name: String, stem: String
-  ) -> [(String, JSONText)] {
+  ) -> [(String, JSON)] {
     if place % 67 == 5 { return [(name, .null)] }
     if place % 200 == 31 { return [(name, "")] }
     if place % 100 == 58 { return [] }
@@ -112,8 +114,8 @@ enum DemoCatalogue {
   }
 
   private static func title(
-    _ number: Int, kind: Media, path: [(String, JSONText)], language: String?
-  ) -> JSONText {
+    _ number: Int, kind: Media, path: [(String, JSON)], language: String?
+  ) -> JSON {
     let stem = stem(of: kind, number: number)
     let title = DemoTitles.title(for: stem)
     let isMovie = kind == .movie
@@ -141,8 +143,8 @@ enum DemoCatalogue {
   }
 
   private static func person(
-    _ number: Int, path: [(String, JSONText)], language: String?
-  ) -> JSONText {
+    _ number: Int, path: [(String, JSON)], language: String?
+  ) -> JSON {
     let stem = stem(of: .person, number: number)
     let name = DemoTitles.person(for: stem)
     return .object(

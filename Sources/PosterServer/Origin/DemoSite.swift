@@ -132,7 +132,7 @@ struct DemoSite: Sendable {
       body: StableBytes(line + "\n"))
   }
 
-  private static func json(_ status: Int, _ value: JSONText) -> Answer {
+  private static func json(_ status: Int, _ value: JSON) -> Answer {
     Answer(
       status: status,
       headers: [

@@ -1,3 +1,5 @@
+import PosterCache
+
 /// Which suspended connections wait for what: a moment, a gate, or nothing but the end.
 struct WaitTable {
   /// Names a waiting connection.
@@ -17,8 +19,7 @@ struct WaitTable {
 
   private var waiting: [ID: Wish] = [:]
   private var gates: [GateID: [ID]] = [:]
-  /// A binary heap, the earliest first.
-  private var deadlines: [(time: UInt64, id: ID)] = []
+  private var deadlines = Heap<Deadline>()
   private var nextID: ID = 0
 
   /// The number of waiting connections.
@@ -32,7 +33,7 @@ struct WaitTable {
     nextID += 1
     waiting[nextID] = wish
     switch wish {
-    case .time(let time): push((time, nextID))
+    case .time(let time): deadlines.insert(Deadline(time: time, id: nextID))
     case .gate(let gate): gates[gate, default: []].append(nextID)
     case .end: break
     }
@@ -50,7 +51,8 @@ struct WaitTable {
   mutating func expire(at now: UInt64) -> [ID] {
     var ids: [ID] = []
     while let first = deadlines.first, first.time <= now {
-      ids.append(popFirst())
+      ids.append(first.id)
+      deadlines.removeFirst()
     }
     for id in ids { waiting[id] = nil }
     return ids
@@ -61,41 +63,18 @@ struct WaitTable {
     defer {
       waiting.removeAll()
       gates.removeAll()
-      deadlines.removeAll()
+      deadlines = Heap()
     }
     return waiting.keys.sorted()
   }
 
-  // MARK: Heap
+  /// When a connection's time comes; among equal times the one that came first is earlier.
+  private struct Deadline: Comparable {
+    let time: UInt64
+    let id: ID
 
-  private mutating func push(_ element: (time: UInt64, id: ID)) {
-    deadlines.append(element)
-    var child = deadlines.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard isBefore(child, parent) else { return }
-      deadlines.swapAt(child, parent)
-      child = parent
+    static func < (left: Deadline, right: Deadline) -> Bool {
+      (left.time, left.id) < (right.time, right.id)
     }
-  }
-
-  private mutating func popFirst() -> ID {
-    deadlines.swapAt(0, deadlines.count - 1)
-    let first = deadlines.removeLast()
-    var parent = 0
-    while true {
-      var earliest = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < deadlines.count && isBefore(child, earliest) { earliest = child }
-      guard earliest != parent else { return first.id }
-      deadlines.swapAt(parent, earliest)
-      parent = earliest
-    }
-  }
-
-  private func isBefore(_ left: Int, _ right: Int) -> Bool {
-    let (left, right) = (deadlines[left], deadlines[right])
-    // Among equal times the one that came first.
-    return (left.time, left.id) < (right.time, right.id)
   }
 }

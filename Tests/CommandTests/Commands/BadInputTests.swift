@@ -128,7 +128,7 @@ struct BadInputTests {
   func `an origin that never answers is status 4`(pattern: String) async throws {
     let place = try Workplace([Fault(PathPattern(pattern), .stall())])
     defer { place.origin.shutdown() }
-    let result = await place.warm("--timeout", "2", "--retries", "0", "--limit", "3")
+    let result = await place.warm("--timeout", "1", "--retries", "0", "--limit", "3")
     #expect(result.status == 4, "\(result.errors)")
     #expect(try await place.storedCount() == 0)
   }

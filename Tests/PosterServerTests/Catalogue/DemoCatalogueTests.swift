@@ -1,3 +1,4 @@
+import PosterCache
 import Testing
 
 @testable import PosterServer
@@ -89,11 +90,11 @@ struct DemoCatalogueTests {
   }
 
   @Test func `JSON text is escaped, and numbers keep their thousandths`() {
-    let value = JSONText.object([
+    let value = JSON.object([
       ("a\"b\\", .string("line\n\u{1}\"한국")), ("n", .thousandths(7_005)), ("i", -3),
       ("list", .array([true, .null])),
     ])
     #expect(
-      value.text == #"{"a\"b\\":"line\u000a\u0001\"한국","n":7.005,"i":-3,"list":[true,null]}"#)
+      value.text == #"{"a\"b\\":"line\n\u0001\"한국","n":7.005,"i":-3,"list":[true,null]}"#)
   }
 }
