@@ -11,9 +11,8 @@ struct Workplace {
   let directory = TemporaryDirectory()
   let origin: DemoOrigin
 
-  init(_ faults: [Fault] = [], bytesPerSecond: Int? = nil) throws {
+  init(_ faults: [Fault] = []) throws {
     var configuration = DemoOrigin.Configuration()
-    configuration.bytesPerSecond = bytesPerSecond
     configuration.faults = faults
     origin = try DemoOrigin(configuration)
   }
