@@ -20,6 +20,10 @@ int postercache_punch_hole(int fd, int64_t offset, int64_t length) {
   return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }
 
+int postercache_reserve(int fd, int64_t length) {
+  return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length);
+}
+
 int postercache_open(const char *path, int flags, mode_t mode) {
   return open(path, flags, mode);
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Everything that can go wrong while a poster is fetched, stored or read.
 ///
 /// The message is one line that says what to do, where something can be done. It never holds a
@@ -65,4 +67,9 @@ extension PosterError: CustomStringConvertible {
   public var description: String {
     underlying.map { "\(message): \($0)" } ?? message
   }
+}
+
+extension PosterError: LocalizedError {
+  /// The same as ``description``, for programs that show `localizedDescription`.
+  public var errorDescription: String? { description }
 }

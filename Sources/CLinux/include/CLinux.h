@@ -23,6 +23,9 @@ int postercache_ofd_lock_wait(int fd, short type, int64_t start, int64_t length)
 // Gives the blocks wholly inside the range back to the file system; the size stays.
 int postercache_punch_hole(int fd, int64_t offset, int64_t length);
 
+// Allocates blocks for the file's first bytes without changing its size.
+int postercache_reserve(int fd, int64_t length);
+
 int postercache_open(const char *path, int flags, mode_t mode);
 int postercache_openat(int directory, const char *path, int flags, mode_t mode);
 

@@ -32,6 +32,7 @@ final class CacheDirectory: Sendable {
       if creating { try Self.makeDirectories(path) }
       directory = try Self.openDirectory(path)
       try Self.refuseNetworkFileSystem(directory, path)
+      try Self.refuseForeignContents(path)
       format = try Self.openFile(
         "format", in: directory, flags: creating ? O_RDWR | O_CREAT : O_RDWR)
       formatText = try Self.claim(format)
@@ -112,6 +113,28 @@ final class CacheDirectory: Sendable {
   ) throws(SystemError) {
     guard mkdirat(directory.number, name, 0o755) == 0 || errno == EEXIST else {
       throw SystemError(call: "mkdir", path: name)
+    }
+  }
+
+  /// A directory that holds something, but no cache, is one that somebody named by mistake.
+  private static func refuseForeignContents(_ path: String) throws(SystemError) {
+    guard let stream = opendir(path) else { throw SystemError(call: "opendir", path: path) }
+    defer { closedir(stream) }
+    var foreign = false
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name == "format" { return }
+      // What a file system, a checkout or a half-deleted cache may have there.
+      let isHarmless =
+        name.hasPrefix(".")
+        || ["CACHEDIR.TAG", "README.md", "lost+found", "index", "segments"].contains(name)
+      foreign = foreign || !isHarmless
+    }
+    guard !foreign else {
+      throw SystemError(
+        call: "it holds other files and no cache", path: path, errorNumber: ENOTEMPTY)
     }
   }
 

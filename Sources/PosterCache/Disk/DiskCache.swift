@@ -22,7 +22,8 @@ public final class DiskCache: Sendable {
   /// - Parameters:
   ///   - limit: a new limit for the directory, which belongs to it from then on and holds when this
   ///     returns; `nil` keeps its own, 1 GiB in a new one.
-  ///   - creating: make the directory and its parents if missing; default `true`.
+  ///   - creating: make the directory and its parents if missing; default `true`. A directory that
+  ///     holds something else is refused.
   /// - Throws: ``PosterError/Code/directoryUnavailable``, ``PosterError/Code/unsupportedFormat`` or
   ///   ``PosterError/Code/damagedIndex``.
   public init(
@@ -118,7 +119,7 @@ public final class DiskCache: Sendable {
       var keys: [CacheKey] = []
       try transaction.forEachRow(.recency, .backward) { _, value throws(PosterError) in
         guard let key = CacheKey(bytes: value) else {
-          throw PosterError(.damagedIndex, "the cache index is damaged (order of use)")
+          throw .damagedIndex("order of use")
         }
         keys.append(key)
         return true
@@ -126,8 +127,8 @@ public final class DiskCache: Sendable {
       return keys
     }
     for key in keys {
-      let row = try index.read { transaction throws(PosterError) in try transaction.entry(key) }
-      // A record that cannot be read is a miss for those who ask for it, and none of the listed.
+      // What cannot be read is a miss for those who ask for it, and none of the listed.
+      let row = try? index.read { transaction throws(PosterError) in try transaction.entry(key) }
       guard let row, let metadata = try? records.readMetadata(key, row) else { continue }
       let entry = DiskEntry(
         key: key, metadata: metadata, bytes: Int(row.bodyLength), isPinned: row.isPinned)

@@ -280,7 +280,7 @@ final class DiskWriter: Sendable {
       refusal = PosterError(
         .notStored,
         "\(ByteSize(bytes: blockBytes)) do not fit into the cache's limit of \(limit): "
-          + "raise --disk-limit or unpin posters")
+          + "raise the limit")
       return false
     }
     guard let place else { return refusal }

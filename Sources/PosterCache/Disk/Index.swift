@@ -40,26 +40,38 @@ final class Index: Sendable {
 
   private init(opening directory: FileDescriptor) throws(PosterError) {
     self.directory = directory
-    // By way of the descriptor: whatever stands at the directory's path by now, this is the one.
-    let path = "/proc/self/fd/\(directory.number)"
+    let files = IndexFiles(directory: directory)
+    let isNew = !files.exist
+    try files.prepare()
     var created: OpaquePointer?
-    try Self.check(mdb_env_create(&created), "open")
-    // Set by the call that has just succeeded.
-    let environment = created!
     do throws(PosterError) {
+      try Self.check(mdb_env_create(&created), "open")
+      // Set by the call that has just succeeded.
+      let environment = created!
       try Self.check(mdb_env_set_mapsize(environment, Self.mapBytes), "open")
       try Self.check(mdb_env_set_maxdbs(environment, MDB_dbi(Table.allCases.count)), "open")
       try Self.check(mdb_env_set_maxreaders(environment, Self.maximumReaders), "open")
       let flags = UInt32(MDB_NOTLS | MDB_NOSYNC | MDB_NORDAHEAD)
+      // By way of the descriptor: whatever stands at the directory's path by now, this is the one.
+      let path = "/proc/self/fd/\(directory.number)"
       try Self.check(mdb_env_open(environment, path, flags, 0o644), "open")
+      var information = MDB_envinfo()
+      mdb_env_info(environment, &information)
+      var statistics = MDB_stat()
+      mdb_env_stat(environment, &statistics)
+      try files.cover((information.me_last_pgno + 1) * Int(statistics.ms_psize))
       var dead: CInt = 0
       try Self.check(mdb_reader_check(environment, &dead), "open")
       tables = try Self.openTables(environment)
+      self.environment = environment
     } catch {
-      mdb_env_close(environment)
-      throw error
+      if let created { mdb_env_close(created) }
+      // An index that could not be completed, as on a full disk, is none.
+      if isNew { files.remove() }
+      // A map that does not fit or a disk that is full: the directory cannot be used now.
+      throw error.code == .notStored
+        ? PosterError(.directoryUnavailable, error.message, underlying: error.underlying) : error
     }
-    self.environment = environment
   }
 
   /// Ends what is cached and closes the environment; nobody may use the index any more.
@@ -225,11 +237,20 @@ final class Index: Sendable {
     switch status {
     case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_PANIC, MDB_VERSION_MISMATCH,
       MDB_INCOMPATIBLE:
-      throw PosterError(.damagedIndex, "the cache index is damaged (\(what()): \(reason))")
+      throw .damagedIndex("\(what()): \(reason)")
     case EACCES, EPERM, EROFS, ENOENT, ENOTDIR:
       throw PosterError(.directoryUnavailable, "cannot open the cache index (\(what()): \(reason))")
     default:
       throw PosterError(.notStored, "the cache index failed (\(what()): \(reason))")
     }
+  }
+}
+
+extension PosterError {
+  /// An index that is not what this code wrote, and what to do about it.
+  static func damagedIndex(_ detail: String) -> PosterError {
+    PosterError(
+      .damagedIndex,
+      "the cache index is damaged (\(detail)); delete the cache directory, which is fetched anew")
   }
 }

@@ -15,6 +15,8 @@ struct IndexEditor {
 
   /// The index counts against the limit only beyond this many bytes.
   static let freeIndexBytes = 1 << 20
+  /// A limit beyond 1 EiB, which no file system reaches, is taken for this.
+  static let largestLimit = UInt64(1) << 60
   /// What an entry's rows take up: measured with 10,000 to 60,000 entries, keys being random.
   static let rowBytes = 160
 
@@ -116,6 +118,7 @@ struct IndexEditor {
 
   /// Sets the directory's limit and evicts as much as it demands, and no more.
   mutating func setLimit(_ limit: UInt64) throws(PosterError) {
+    let limit = min(limit, Self.largestLimit)
     totals.limit = limit
     while totals.liveBytes + indexBytes > limit, try evictLeastRecent() {}
   }
@@ -193,7 +196,7 @@ struct IndexEditor {
     guard let recency = first.0, let key = first.1, let entry = try transaction.entry(key),
       entry.recency == recency
     else {
-      throw PosterError(.damagedIndex, "the cache index is damaged (order of use)")
+      throw .damagedIndex("order of use")
     }
     guard !recency.isPinned else { return false }
     try discard(key, entry)
@@ -214,7 +217,7 @@ struct IndexEditor {
       totals.pinnedBytes = try Self.difference(totals.pinnedBytes, blockBytes)
     }
     guard var row = try transaction.segment(entry.segment) else {
-      throw PosterError(.damagedIndex, "the cache index is damaged (a segment without a row)")
+      throw .damagedIndex("a segment without a row")
     }
     row.liveBytes = try Self.difference(row.liveBytes, blockBytes)
     row.liveCount = UInt32(try Self.difference(UInt64(row.liveCount), 1))
@@ -230,7 +233,7 @@ struct IndexEditor {
   /// `left - right`; sums that are too small for one of their parts are a damaged index.
   private static func difference(_ left: UInt64, _ right: UInt64) throws(PosterError) -> UInt64 {
     guard left >= right else {
-      throw PosterError(.damagedIndex, "the cache index is damaged (sums)")
+      throw .damagedIndex("sums")
     }
     return left - right
   }

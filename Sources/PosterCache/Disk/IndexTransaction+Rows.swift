@@ -10,7 +10,7 @@ extension IndexTransaction {
     }
     guard let found else { return nil }
     guard let row = found else {
-      throw PosterError(.damagedIndex, "the cache index is damaged (a row of \(table))")
+      throw .damagedIndex("a row of \(table)")
     }
     return row
   }
@@ -50,7 +50,7 @@ extension IndexTransaction {
     var segments: [(number: UInt32, row: SegmentRow)] = []
     try forEachRow(.segments) { key, value throws(PosterError) in
       guard let key = SegmentKey(bytes: key), let row = SegmentRow(bytes: value) else {
-        throw PosterError(.damagedIndex, "the cache index is damaged (a row of segments)")
+        throw .damagedIndex("a row of segments")
       }
       segments.append((key.number, row))
       return true
@@ -63,7 +63,7 @@ extension IndexTransaction {
     var extents: [PendingExtent] = []
     try forEachRow(.pending) { key, value throws(PosterError) in
       guard let key = PendingKey(bytes: key), let length = NumberRow(bytes: value) else {
-        throw PosterError(.damagedIndex, "the cache index is damaged (a row of pending)")
+        throw .damagedIndex("a row of pending")
       }
       extents.append(
         PendingExtent(segment: key.segment, offset: key.offset, length: length.value))

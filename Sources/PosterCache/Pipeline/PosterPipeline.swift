@@ -146,8 +146,13 @@ public final class PosterPipeline: Sendable {
     }
   }
 
+  /// Whether it is fresh. What was stored later than now was stored under a wrong clock, which also
+  /// made its freshness too long; a day of difference is let pass.
   private func isUsable(_ stored: StoredPoster) -> Bool {
-    isOffline || stored.metadata.expiresAt > clock.now()
+    guard !isOffline else { return true }
+    let now = clock.now()
+    return stored.metadata.expiresAt > now
+      && stored.metadata.storedAt < now.addingTimeInterval(86_400)
   }
 
   /// Puts a picture that has just been received into the tiers, once for all requests that its

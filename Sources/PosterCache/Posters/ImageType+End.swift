@@ -16,6 +16,7 @@ extension ImageType {
   /// the end-of-image marker.
   private static func holdsEndOfJPEG(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var offset = 2
+    var holdsScan = false
     while true {
       // Between segments any number of fill bytes may stand before a marker; after a scan, its
       // entropy-coded data does, in which 0xFF is followed by zero or a restart marker.
@@ -30,11 +31,15 @@ extension ImageType {
       let marker = bytes[offset + 1]
       offset += 2
       switch marker {
-      case 0xD9: return true
+      case 0xD9: return holdsScan
       case 0x01, 0xD8: continue
       default:
         guard offset + 1 < bytes.count else { return false }
-        offset += Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
+        let length = Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
+        // The length counts its own two bytes.
+        guard length >= 2 else { return false }
+        offset += length
+        holdsScan = holdsScan || marker == 0xDA
       }
     }
   }
@@ -55,6 +60,7 @@ extension ImageType {
   private static func holdsEndOfWebP(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count >= 12 else { return false }
     let size = bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
-    return bytes.count >= size + 8
+    // Form type and the header of one chunk at least.
+    return size >= 12 && bytes.count >= size + 8
   }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The bytes of a picture as they came: immutable, in one reference-counted allocation that the
 /// network, the disk, the memory tier and the caller share. Copying this value copies no bytes.
 public struct PosterBody: Sendable {
@@ -59,6 +61,14 @@ public struct PosterBody: Sendable {
       withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) }
     }
   }
+}
+
+extension PosterBody {
+  /// A copy of the bytes.
+  public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+  /// A copy of the bytes for Foundation.
+  public var data: Data { withUnsafeBytes { Data($0) } }
 }
 
 extension PosterBody: Equatable {

@@ -278,6 +278,43 @@ struct DiskCacheTests {
     #expect(try numbers(old) == [1])
   }
 
+  @Test func `a limit beyond every file system is taken for the largest`() throws {
+    do {
+      let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: .max))
+      #expect(try cache.statistics().limit == 1 << 60)
+      #expect(store(SamplePoster.make(1), in: cache) == nil)
+    }
+    let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 1 << 20))
+    #expect(try cache.statistics().limit == 1 << 20)
+    #expect(try numbers(cache) == [1])
+  }
+
+  @Test func `a directory with other files is refused and left as it was`() throws {
+    try write("let package = 1", to: "\(directory.path)/Package.swift")
+    let path = directory.path
+    let error = #expect(throws: PosterError.self) { try DiskCache(directory: path) }
+    #expect(error?.code == .directoryUnavailable)
+    #expect(entries(of: path) == ["Package.swift"])
+  }
+
+  @Test(arguments: [0, 4096, 8192, 12_288, 40_960])
+  func `an index cut short is an error or a miss, never a crash`(bytes: Int) throws {
+    let path = directory.path
+    do {
+      let cache = try DiskCache(directory: path)
+      for number in 0..<200 { cache.insert(SamplePoster.make(number)) }
+      try cache.flush()
+    }
+    #expect(truncate("\(path)/index/data.mdb", off_t(bytes)) == 0)
+    do throws(PosterError) {
+      let cache = try DiskCache(directory: path)
+      for number in 0..<200 { _ = try cache.poster(for: SamplePoster.request(number)) }
+      _ = try cache.statistics()
+    } catch {
+      #expect(error.code == .damagedIndex || error.code == .notStored, "\(error)")
+    }
+  }
+
   // MARK: - Helpers
 
   private func store(_ poster: StoredPoster, in cache: DiskCache) -> PosterError? {

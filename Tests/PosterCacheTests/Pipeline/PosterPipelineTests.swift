@@ -128,6 +128,19 @@ struct PosterPipelineTests {
     #expect(origin.requestCount(of: "/t/p/*") == 2)
   }
 
+  @Test func `what was stored under a clock far ahead is not fresh for ever`() async throws {
+    let time = Monitor(Date().addingTimeInterval(90 * 365 * 86_400))
+    var configuration = self.configuration()
+    configuration.clock = PosterClock { time.withLock { $0 } }
+    let pipeline = try PosterPipeline(configuration)
+    let request = try self.request("ahead.jpg")
+    #expect(try await pipeline.poster(for: request).source == .network)
+    time.withLock { $0 = Date() }
+    #expect(try await pipeline.poster(for: request).source == .network)
+    #expect(try await pipeline.poster(for: request).source == .memory)
+    await pipeline.shutdown()
+  }
+
   @Test func `what must not be stored is delivered and not stored`() async throws {
     origin.addFault(Fault("/t/p/*", .header(name: "Cache-Control", value: "no-store")))
     let pipeline = try PosterPipeline(configuration())

@@ -37,6 +37,12 @@ struct ImageTypeTests {
     }
   }
 
+  @Test func `a beginning that claims to be the whole is none`() {
+    #expect(!isComplete(.jpeg, [0xFF, 0xD8, 0xFF, 0xD9]))
+    #expect(!isComplete(.jpeg, [0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0xFF, 0xD9]))
+    #expect(!isComplete(.webp, Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)))
+  }
+
   @Test func `no bytes make the walk run out of bounds`() {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<2000 {
