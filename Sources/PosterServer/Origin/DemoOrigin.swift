@@ -5,7 +5,7 @@ import PosterCache
 /// It serves over real HTTP on a port of this machine:
 /// - `/3/configuration` and `/3/trending/{all|movie|tv|person}/{day|week}?page=&language=` with
 ///   TMDB's shapes, statuses and error bodies; any API key or bearer token is accepted, but one must
-///   be given. Lists have 60 pages of 20 invented results, see ``requestCounts`` for what was asked;
+///   be given, see ``Configuration/requiresCredential``. Lists have 60 pages of 20 invented results, see ``requestCounts`` for what was asked;
 /// - `/t/p/{size}/{name}`: a distinct poster for each name of letters, digits, `-` and `_` that ends
 ///   in `.jpg` or `.png`, the same on every machine, see ``DemoPoster``.
 ///
@@ -26,6 +26,9 @@ public final class DemoOrigin: Sendable {
     public var latencyMilliseconds = 0
     /// The bandwidth of the one link that the bodies of all answers share; default `nil`, unlimited.
     public var bytesPerSecond: Int? = nil
+    /// Whether the API answers requests without an API key or a token with 401, as TMDB does;
+    /// default `true`.
+    public var requiresCredential = true
     /// What goes wrong from the start; default nothing.
     public var faults: [Fault] = []
 
@@ -71,7 +74,8 @@ public final class DemoOrigin: Sendable {
     images = try PosterAddress("http://\(authority)/t/p/")
     let traffic = OriginTraffic(
       faults: configuration.faults, bytesPerSecond: configuration.bytesPerSecond)
-    let site = DemoSite(authority: authority)
+    let site = DemoSite(
+      authority: authority, requiresCredential: configuration.requiresCredential)
     let latency = UInt64(configuration.latencyMilliseconds) * 1_000_000
     server = try HTTPServer(on: socket, threads: Self.threadCount) { request in
       DemoExchange(request, site: site, traffic: traffic, latencyNanoseconds: latency).step

@@ -61,6 +61,9 @@ enum FlagTable {
     Flag(
       "fault", .values("SPEC", \.faults), only: [.demoOrigin],
       "answer some paths wrongly, such as /t/p/*=status:503#2; may be repeated"),
+    Flag(
+      "require-credential", .on(\.requireCredential), only: [.demoOrigin],
+      "answer lists with 401 if no API key or token is sent, as TMDB does"),
   ]
 
   private static let everywhere: [Flag] = [

@@ -96,6 +96,7 @@ struct FlagValues {
       listener.bytesPerSecond = bandwidth.bytes
     }
     listener.faults = flags.faults
+    listener.requiresCredential = flags.requireCredential
     return listener
   }
 

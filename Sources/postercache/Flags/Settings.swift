@@ -69,6 +69,7 @@ struct Settings: Sendable {
     var latencyMilliseconds = 0
     var bytesPerSecond: Int?
     var faults: [String] = []
+    var requiresCredential = false
   }
 
   var output: Output

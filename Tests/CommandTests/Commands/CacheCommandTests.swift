@@ -55,10 +55,10 @@ struct CacheCommandTests {
   @Test func `demo-origin tells where it listens, and ends with a signal`() async throws {
     let directory = TemporaryDirectory()
     let command = PosterCacheBinary.start(["demo-origin", "--fault", "/t/p/w92/bad.jpg=status:500"])
-    let addresses = await command.firstOutput().split(separator: "\n")
+    let lines = await command.firstOutput().split(separator: "\n")
       .map { $0.split(separator: " ").map(String.init) }
-    #expect(addresses.map(\.first) == ["api", "images"])
-    let images = try #require(addresses.last?.last)
+    #expect(lines.map(\.first) == ["api", "images", "try"])
+    let (api, images) = (lines[0][1], lines[1][1])
     #expect(images.hasPrefix("http://127.0.0.1:") && images.hasSuffix("/t/p/"))
     let picture = await PosterCacheBinary.run([
       "get", "\(images)w92/good.jpg", "--cache-dir", directory.path,
@@ -68,10 +68,34 @@ struct CacheCommandTests {
       "get", "\(images)w92/bad.jpg", "--cache-dir", directory.path, "--retries", "0",
     ])
     #expect(fault.status == 4)
+    #expect(
+      lines[2].dropFirst() == [
+        "postercache", "warm", "--list", "trending", "--api", api, "--images", images,
+      ])
+    let warm = await PosterCacheBinary.run(
+      lines[2].dropFirst(2) + ["--limit", "3", "--json", "--cache-dir", directory.path])
+    #expect(warm.status == 0, "\(warm.errors)")
+    #expect(try warm.warmReport.fetched == 3)
     command.send(SIGTERM)
     let result = await command.result()
     #expect(result.status == 143)
     #expect(result.errors.isEmpty)
+  }
+
+  @Test func `demo-origin wants a credential only when told to`() async throws {
+    let directory = TemporaryDirectory()
+    let command = PosterCacheBinary.start(["demo-origin", "--require-credential"])
+    let lines = await command.firstOutput().split(separator: "\n")
+      .map { $0.split(separator: " ").map(String.init) }
+    let assignment = try #require(lines.last?.dropFirst().first).split(separator: "=")
+    let arguments =
+      lines[2].dropFirst(3) + ["--limit", "2", "--json", "--cache-dir", directory.path]
+    #expect(await PosterCacheBinary.run(Array(arguments)).status == 3)
+    let warm = await PosterCacheBinary.run(
+      Array(arguments), environment: [String(assignment[0]): String(assignment[1])])
+    #expect(warm.status == 0, "\(warm.errors)")
+    command.send(SIGTERM)
+    #expect(await command.result().status == 143)
   }
 
   @Test func `help and version need nothing`() async throws {
