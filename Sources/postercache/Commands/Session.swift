@@ -28,6 +28,14 @@ struct Session: Sendable {
     }
   }
 
+  /// Opens the cache for a command that has no use for a new one.
+  ///
+  /// - Throws: ``PosterError/Code/directoryUnavailable`` if there is none; nothing is created.
+  func existingCache() throws(PosterError) -> DiskCache {
+    try DiskCache(
+      directory: settings.cacheDirectory(), limit: settings.pipeline.diskLimit, creating: false)
+  }
+
   /// Opens a pipeline whose warnings are told.
   ///
   /// - Parameters:

@@ -150,6 +150,19 @@ struct BadInputTests {
     #expect(nowhere.errors.contains("--cache-dir"))
   }
 
+  @Test(arguments: [["ls"], ["ls", "--json"], ["stats", "--disk-limit", "1G"], ["clear"]])
+  func `a cache that does not exist is status 5, and still does not`(
+    arguments: [String]
+  ) async throws {
+    let directory = TemporaryDirectory()
+    let missing = "\(directory.path)/parent/cache"
+    let result = await PosterCacheBinary.run(arguments + ["--cache-dir", missing])
+    #expect(result.status == 5)
+    #expect(result.output.isEmpty)
+    #expect(result.errors == "postercache: there is no cache in \(missing)")
+    #expect(access("\(directory.path)/parent", F_OK) != 0)
+  }
+
   @Test func `a port in use is status 4`() async throws {
     let place = try Workplace()
     defer { place.origin.shutdown() }

@@ -104,8 +104,7 @@ struct WarmTests {
     #expect(place.imageRequests == 0)
     let json = try await place.warm("--dry-run", "--limit", "4").warmReport
     #expect(json.posters == 4 && json.fetched == 0 && json.hits == 0)
-    let listing = await PosterCacheBinary.run(["ls", "--json", "--cache-dir", place.cache])
-    #expect(listing.output == "[\n]\n")
+    #expect(access(place.cache, F_OK) != 0)
   }
 
   @Test func `what cannot be fetched is told, and the rest is warmed`() async throws {
