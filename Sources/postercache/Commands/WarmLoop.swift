@@ -19,6 +19,7 @@ struct WarmLoop {
   private var waiting: [(place: Int, request: PosterRequest)] = []
   private var outstanding = 0
   private var tally = WarmTally()
+  private let start = ContinuousClock.now
   private var lastDrawn = ContinuousClock.now
 
   init(
@@ -37,6 +38,7 @@ struct WarmLoop {
   ///
   /// - Throws: only in a dry run, whose result is printed on the way.
   mutating func run() async throws(OutputError) -> WarmTally {
+    console.draw(ProgressBar())
     let outcome = await withTaskGroup(of: Event.self) { group -> Result<Void, OutputError> in
       proceed(in: &group)
       for await event in group {
@@ -131,10 +133,12 @@ struct WarmLoop {
     // A terminal is slower than a cache: 20 times a second is enough, and once at the end.
     guard now - lastDrawn >= .milliseconds(50) || outstanding == 0 && !isListing else { return }
     lastDrawn = now
+    // At least a millisecond, so that the quotient is finite.
+    let seconds = max((now - start) / .seconds(1), 0.001)
     console.draw(
       ProgressBar(
         done: tally.done, total: tally.posters, failed: tally.failed, bytes: tally.bytes,
-        isListing: isListing))
+        bytesPerSecond: Int(Double(tally.bytes) / seconds), isListing: isListing))
   }
 }
 
