@@ -67,10 +67,12 @@ enum WarmReport {
 }
 
 extension PosterError {
-  /// The HTTP status that the server answered, if the failure is about one.
+  /// The HTTP status that the server answered, if the failure is about one; refused credentials
+  /// count as 401, also where the server chose another status to say so.
   var httpStatus: Int? {
     switch code {
     case .status(let status): status
+    case .unauthorized: 401
     default: nil
     }
   }

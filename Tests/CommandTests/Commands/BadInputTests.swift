@@ -47,6 +47,7 @@ struct BadInputTests {
       let result = await PosterCacheBinary.run(
         place.warmArguments(arguments), environment: environment)
       #expect(result.status == 3)
+      #expect(try result.warmReport.failures.map(\.status) == [401])
       #expect(!result.output.contains("5ec2e7") && !result.errors.contains("5ec2e7"))
       #expect(result.errorLines.count { $0.hasPrefix("postercache: ") } == 1)
     }
