@@ -104,6 +104,14 @@ struct CacheCommandTests {
       #expect(result.status == 0 && result.errors.isEmpty)
       #expect(result.output.hasPrefix("usage: postercache"))
     }
+    for (words, option) in [
+      (["help"], ["--help"]), (["help", "warm"], ["warm", "--help"]),
+      (["help", "demo-origin"], ["demo-origin", "-h"]),
+    ] {
+      let result = await PosterCacheBinary.run(words)
+      #expect(result.status == 0 && result.errors.isEmpty)
+      #expect(result.output == (await PosterCacheBinary.run(option)).output)
+    }
     let version = await PosterCacheBinary.run(["-V"])
     #expect(version.output == "postercache \(postercacheVersion)\n" && version.status == 0)
   }

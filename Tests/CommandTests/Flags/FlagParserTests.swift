@@ -50,7 +50,8 @@ struct FlagParserTests {
     (["ls", "--list", "trending"], "option of warm, not of ls"),
     (["stats", "-o", "x"], "option of get, not of stats"),
     (["demo-origin", "--demo"], "option of warm, get, not of demo-origin"),
-    (["get", "a\u{0}b"], "null character"),
+    (["get", "a\u{0}b"], "null character"), (["hlep"], "did you mean help?"),
+    (["help", "wram"], "did you mean warm?"), (["help", "warm", "ls"], "help takes one command"),
   ])
   func `what is not understood is told with what is allowed`(
     arguments: [String], expected: String
