@@ -34,6 +34,10 @@ struct FlagValues {
     guard let list: ListName = try choice("list", flags.list) else {
       throw FlagParser.usage("warm needs a list: --list \(ListName.allCases.names)")
     }
+    guard !flags.offline else {
+      throw FlagParser.usage(
+        "warm needs the network, because list pages are not cached: leave out --offline")
+    }
     let media: TMDBList.Media = try choice("media", flags.media) ?? .all
     let window: TMDBList.Window = try choice("window", flags.window) ?? .day
     let pageLimit =
@@ -114,8 +118,8 @@ struct FlagValues {
     }
     let api = try flags.api.map { text throws(PosterError) in try PosterAddress(text) }
     let credential = try credential(environment: environment)
-    // A server of one's own may want none, and TMDB does not answer without; offline nobody asks.
-    if credential == nil, api == nil, !flags.offline {
+    // A server of one's own may want none, and TMDB does not answer without.
+    if credential == nil, api == nil {
       throw PosterError(
         .unauthorized,
         "TMDB wants a credential: set TMDB_TOKEN or TMDB_API_KEY, or try --demo without one")

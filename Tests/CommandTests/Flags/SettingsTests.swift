@@ -28,8 +28,7 @@ struct SettingsTests {
       warm --list trending --media tv --window week --pages all --limit 50 --language ko-KR \
       --size w780 --api http://a.test/3 --images http://i.test/t/p --dry-run --json -q -v \
       --progress never --disk-limit 2G --memory-limit 8M --connections 4 --rate 2.5 --timeout 9 \
-      --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem \
-      --offline
+      --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem
       """)
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
     #expect(warm.list == .trending(media: .tv, window: .week))
@@ -43,7 +42,7 @@ struct SettingsTests {
         == Settings.Output(isJSON: true, isQuiet: true, isVerbose: true, progress: .never))
     let pipeline = settings.pipeline
     #expect(pipeline.diskLimit?.bytes == 2 << 30 && pipeline.memoryLimit.bytes == 8 << 20)
-    #expect(pipeline.isOffline)
+    #expect(try self.settings("get /a.jpg --offline").pipeline.isOffline)
     #expect(pipeline.fetching.connectionsPerHost == 4)
     #expect(pipeline.fetching.requestsPerSecond == 2.5)
     #expect(pipeline.fetching.timeoutSeconds == 9)
@@ -81,7 +80,6 @@ struct SettingsTests {
     #expect(try credential("", both) == .bearerToken("eyJother"))
     #expect(try credential("", ["TMDB_TOKEN": "", "TMDB_API_KEY": Self.key]) == .apiKey(Self.key))
     #expect(try credential("--api http://own.test/3", [:]) == nil)
-    #expect(try credential("--offline", [:]) == nil)
   }
 
   @Test(arguments: [
@@ -114,6 +112,8 @@ struct SettingsTests {
     ("warm --list trending --demo --images http://x.test", "leave out --images"),
     ("warm --list trending --demo --token-file x", "leave out --token-file"),
     ("warm --list trending --demo --proxy http://x.test", "leave out --proxy"),
+    ("warm --list trending --demo --offline", "list pages are not cached"),
+    ("warm --list trending --offline", "leave out --offline"),
     ("get", "needs an address"), ("get poster.jpg", "http"), ("get ftp://h/x", "http"),
     ("get /a --json -o -", "both want standard output"), ("get /a --output=", "file name"),
     ("ls --connections 0", "1 to 256"), ("ls --connections 257", "1 to 256"),
