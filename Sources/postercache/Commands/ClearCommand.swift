@@ -17,7 +17,7 @@ struct ClearCommand {
         .object([("removed", .integer(entries)), ("bytes", .integer(bytes))]))
     } else {
       try session.console.summary(
-        "removed \(entries) poster\(entries == 1 ? "" : "s"), \(ByteSize(bytes: bytes))\n")
+        "removed \(counted(entries, "poster")), \(ByteSize(bytes: bytes))\n")
     }
     return .success
   }

@@ -117,7 +117,8 @@ struct WarmLoop {
   private mutating func take(_ page: FeedPage, from address: PosterAddress) throws(OutputError) {
     let wanted = tally.pageDidLoad(page, size: options.size, images: images)
     console.detail(
-      "page \(page.number): \(page.itemCount) items, \(wanted.count) posters (\(address))")
+      "page \(page.number): \(counted(page.itemCount, "item")),"
+        + " \(counted(wanted.count, "poster")) (\(address))")
     if !options.isDryRun {
       waiting = wanted.reversed() + waiting
     } else if !console.output.isJSON, !wanted.isEmpty {

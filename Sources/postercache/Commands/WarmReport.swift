@@ -61,9 +61,11 @@ enum WarmReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func counted(_ count: Int, _ noun: String) -> String {
-    "\(count) \(noun)\(count == 1 ? "" : "s")"
-  }
+}
+
+/// A number and its noun: `1 page`, `2 pages`.
+func counted(_ count: Int, _ noun: String) -> String {
+  "\(count) \(noun)\(count == 1 ? "" : "s")"
 }
 
 extension PosterError {

@@ -16,7 +16,8 @@ enum FlagTable {
       "window", .value("TIME", \.window), only: [.warm],
       "time over which trends are counted: \(TMDBList.Window.allCases.names) (default day)"),
     Flag(
-      "pages", .value("N|all", \.pages), only: [.warm], "pages of the list to load (default 1)"),
+      "pages", .value("N|all", \.pages), only: [.warm],
+      "pages of the list to load, 1 to 500 (default 1)"),
     Flag("limit", .value("N", \.limit), only: [.warm], "stop after this many posters"),
     Flag(
       "language", .value("TAG", \.language), only: [.warm],

@@ -41,7 +41,7 @@ struct FlagValues {
     let media: TMDBList.Media = try choice("media", flags.media) ?? .all
     let window: TMDBList.Window = try choice("window", flags.window) ?? .day
     let pageLimit =
-      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...Int.max, or: "all") ?? 1
+      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...500, or: "all") ?? 1
     let resolved: TMDBList
     switch list {
     case .trending: resolved = .trending(media: media, window: window)
@@ -198,7 +198,7 @@ struct FlagValues {
         range.upperBound == Int.max
         ? "a number from \(range.lowerBound)"
         : "a number from \(range.lowerBound) to \(range.upperBound)"
-      if let word { allowed += " or \(word)" }
+      if let word { allowed += ", or \(word)" }
       throw FlagParser.usage("--\(name) takes \(allowed), not \(text)")
     }
     return value

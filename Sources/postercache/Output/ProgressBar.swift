@@ -23,7 +23,8 @@ struct ProgressBar: Sendable, Equatable {
     if total == 0, isListing {
       return fitted(String("loading the list…".prefix(columns)), to: columns)
     }
-    let count = "\(done)/\(total)\(isListing ? "+" : "") posters"
+    let count =
+      "\(done)/\(total)\(isListing ? "+" : "") poster\(total == 1 && !isListing ? "" : "s")"
     var figures = "  \(count)  \(ByteSize(bytes: bytes))"
     if bytesPerSecond > 0 { figures += "  \(ByteSize(bytes: bytesPerSecond))/s" }
     if failed > 0 { figures += "  \(failed) failed" }
