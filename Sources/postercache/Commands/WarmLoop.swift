@@ -98,7 +98,7 @@ struct WarmLoop {
         if let page { try take(page, from: address) }
       case .failure(let error):
         // An interruption is no failure of what it interrupts.
-        if !Task.isCancelled { tally.pageDidFail(address, error) }
+        if !Task.isCancelled { tally.pageDidFail(address, options.source.explaining(error)) }
       }
     case .poster(let place, let address, let result):
       outstanding -= 1
@@ -140,6 +140,19 @@ struct WarmLoop {
       ProgressBar(
         done: tally.done, total: tally.posters, failed: tally.failed, bytes: tally.bytes,
         bytesPerSecond: Int(Double(tally.bytes) / seconds), isListing: isListing))
+  }
+}
+
+extension Settings.Source {
+  /// `error` about a list page, with a likely cause: an API without a path is hardly TMDB's.
+  func explaining(_ error: PosterError) -> PosterError {
+    guard case .servers(let api, _, _) = self, error.code == .status(404),
+      // Scheme and authority only.
+      api.canonical.split(separator: "/").count == 2
+    else { return error }
+    return PosterError(
+      error.code, "\(error.message); does --api lack its path, such as /3?",
+      underlying: error.underlying)
   }
 }
 

@@ -107,6 +107,24 @@ struct BadInputTests {
     #expect(limited.errors.contains("429"))
   }
 
+  @Test func `a list that is not found is status 1, and tells of a path that --api lacks`()
+    async throws
+  {
+    let place = try Workplace([Fault("/3/*", .status(404))])
+    defer { place.origin.shutdown() }
+    let whole = await place.warm()
+    #expect(whole.status == 1)
+    #expect(whole.errors.contains("404") && !whole.errors.contains("--api"))
+    for base in ["http://127.0.0.1:\(place.origin.port)", "http://127.0.0.1:\(place.origin.port)/"]
+    {
+      let lacking = await place.warm("--api", base)
+      #expect(lacking.status == 1)
+      #expect(lacking.errors.contains("; does --api lack its path, such as /3?"))
+      #expect(lacking.errorLines.count == 1)
+      #expect(try lacking.warmReport.failures.map(\.status) == [404])
+    }
+  }
+
   @Test func `HTML instead of a list is status 1, and said to be HTML`() async throws {
     let place = try Workplace([Fault("/3/*", .wrongType)])
     defer { place.origin.shutdown() }
