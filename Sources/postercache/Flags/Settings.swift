@@ -97,6 +97,9 @@ extension Settings {
       throw FlagParser.usage(
         "\(command.rawValue) does not know what to do with \(PosterAddress.redacted(surplus))")
     }
+    guard !flags.quiet || !flags.verbose else {
+      throw FlagParser.usage("--quiet and --verbose contradict each other: leave out one of them")
+    }
     let values = FlagValues(flags: flags)
     output = Output(
       isJSON: flags.json, isQuiet: flags.quiet, isVerbose: flags.verbose,

@@ -26,7 +26,7 @@ struct SettingsTests {
     let settings = try settings(
       """
       warm --list trending --media tv --window week --pages all --limit 50 --language ko-KR \
-      --size w780 --api http://a.test/3 --images http://i.test/t/p --dry-run --json -q -v \
+      --size w780 --api http://a.test/3 --images http://i.test/t/p --dry-run --json -v \
       --progress never --disk-limit 2G --memory-limit 8M --connections 4 --rate 2.5 --timeout 9 \
       --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem
       """)
@@ -39,7 +39,8 @@ struct SettingsTests {
     #expect(warm.source == .servers(api: api, images: images, credential: nil))
     #expect(
       settings.output
-        == Settings.Output(isJSON: true, isQuiet: true, isVerbose: true, progress: .never))
+        == Settings.Output(isJSON: true, isVerbose: true, progress: .never))
+    #expect(try self.settings("ls -q").output == Settings.Output(isQuiet: true))
     let pipeline = settings.pipeline
     #expect(pipeline.diskLimit?.bytes == 2 << 30 && pipeline.memoryLimit.bytes == 8 << 20)
     #expect(try self.settings("get /a.jpg --offline").pipeline.isOffline)
@@ -115,7 +116,8 @@ struct SettingsTests {
     ("warm --list trending --demo --proxy http://x.test", "leave out --proxy"),
     ("warm --list trending --demo --offline", "list pages are not cached"),
     ("warm --list trending --offline", "leave out --offline"),
-    ("get", "needs an address"), ("get poster.jpg", "http"), ("get ftp://h/x", "http"),
+    ("ls -qv", "contradict"), ("get", "needs an address"), ("get poster.jpg", "http"),
+    ("get ftp://h/x", "http"),
     ("get /a --json -o -", "both want standard output"), ("get /a --output=", "file name"),
     ("ls --connections 0", "1 to 256"), ("ls --connections 257", "1 to 256"),
     ("ls --rate 0", "--rate takes"), ("ls --rate nan", "--rate takes"),
