@@ -52,6 +52,26 @@ struct CacheCommandTests {
     #expect(await place.run("clear").output == "removed 0 posters, 0 B\n")
   }
 
+  @Test func `a lower limit tells what it evicted, a higher or equal one nothing`() async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    #expect(await place.warm("--pages", "3", "--size", "w780").status == 0)
+    let before = try await place.run("stats", "--json").decoded(as: [String: Int].self)
+    let lower = await place.run("stats", "--json", "--disk-limit", "1M")
+    let after = try lower.decoded(as: [String: Int].self)
+    let evicted = try #require(after["evictions"])
+    #expect(try #require(before["entries"]) - #require(after["entries"]) == evicted && evicted > 1)
+    #expect(lower.errors == "limit changed from 1.0 GiB to 1.0 MiB; \(evicted) posters evicted")
+    #expect(await place.run("ls", "--disk-limit", "1M").errors.isEmpty)
+    #expect(await place.run("ls", "--disk-limit", "2M").errors.isEmpty)
+    #expect(await place.run("ls", "-q", "--disk-limit", "1M").errors.isEmpty)
+    let picture = await place.run(
+      "get", "\(place.origin.images)w92/a.jpg", "--disk-limit", "900K")
+    #expect(picture.status == 0)
+    #expect(picture.errors.hasPrefix("limit changed from 1.0 MiB to 900 KiB; "))
+    #expect(picture.errorLines.count == 1)
+  }
+
   @Test func `demo-origin tells where it listens, and ends with a signal`() async throws {
     let directory = TemporaryDirectory()
     let command = PosterCacheBinary.start(["demo-origin", "--fault", "/t/p/w92/bad.jpg=status:500"])
