@@ -1,6 +1,6 @@
 import PosterCache
 
-/// `clear`: removes every poster, pinned ones included.
+/// `clear`: removes every poster.
 struct ClearCommand {
   private let session: Session
 

@@ -81,6 +81,8 @@ struct FlagParserTests {
         let shown = help.contains(" --\(flag.name)\(flag.placeholder.map { " \($0)" } ?? " ")")
         #expect(shown == flag.applies(to: command), "\(command) \(flag.name)")
       }
+      // Nothing can be pinned by the command.
+      #expect(!help.contains(" pin") && !help.contains("unpin"))
       for line in help.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
     }
     #expect(Help.version == "postercache \(postercacheVersion)\n")
