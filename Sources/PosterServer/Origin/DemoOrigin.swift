@@ -38,7 +38,9 @@ public final class DemoOrigin: Sendable {
 
   /// The port it listens on.
   public let port: UInt16
-  /// The base address of the API: `http://127.0.0.1:PORT/3`.
+  /// The address and port it listens on, such as `0.0.0.0:8484` or `[::]:8484`.
+  public let listeningAddress: String
+  /// The base address of the API: `http://127.0.0.1:PORT/3`, also where it listens on every address.
   public let api: PosterAddress
   /// The base address of the pictures: `http://127.0.0.1:PORT/t/p/`.
   public let images: PosterAddress
@@ -69,6 +71,7 @@ public final class DemoOrigin: Sendable {
     }
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
     port = socket.port
+    listeningAddress = "\(Self.bracketed(configuration.address)):\(socket.port)"
     let authority = "\(Self.reachableHost(configuration.address)):\(socket.port)"
     api = try PosterAddress("http://\(authority)/3")
     images = try PosterAddress("http://\(authority)/t/p/")
@@ -151,8 +154,12 @@ public final class DemoOrigin: Sendable {
     switch address {
     case "0.0.0.0": "127.0.0.1"
     case "::": "[::1]"
-    case let address where address.contains(":"): "[\(address)]"
-    default: address
+    default: bracketed(address)
     }
+  }
+
+  /// An address as it stands before a port (RFC 3986, section 3.2.2).
+  private static func bracketed(_ address: String) -> String {
+    address.contains(":") ? "[\(address)]" : address
   }
 }

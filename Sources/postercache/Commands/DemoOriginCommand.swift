@@ -30,10 +30,13 @@ struct DemoOriginCommand {
     let origin = try DemoOrigin(configuration)
     defer { origin.shutdown() }
     let addresses = [("api", origin.api.canonical), ("images", origin.images.canonical)]
+    // Clients cannot ask for what stands for every address, so that the others do not name it.
+    let listening = [("listen", origin.listeningAddress)]
     if session.console.output.isJSON {
-      try session.console.result(.object(addresses.map { ($0.0, .string($0.1)) }))
+      try session.console.result(.object((addresses + listening).map { ($0.0, .string($0.1)) }))
     } else {
-      let lines = addresses + [("try", command(for: origin))]
+      let isNamed = origin.api.canonical.hasPrefix("http://\(origin.listeningAddress)/")
+      let lines = addresses + [("try", command(for: origin))] + (isNamed ? [] : listening)
       try session.console.result(lines.map { "\($0.0.padded(to: 7)) \($0.1)\n" }.joined())
     }
     // Nothing is ever sent: this ends when the task is cancelled.

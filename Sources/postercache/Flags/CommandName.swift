@@ -23,7 +23,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case .ls: "list what is cached, the last to be evicted first"
     case .stats: "print the cache's totals and counters"
     case .clear: "remove every poster"
-    case .demoOrigin: "serve made-up lists and posters on a loopback port"
+    case .demoOrigin: "serve made-up lists and posters over HTTP"
     }
   }
 }

@@ -102,6 +102,20 @@ struct CacheCommandTests {
     #expect(result.errors.isEmpty)
   }
 
+  @Test func `demo-origin that listens on every address says so, and names one to ask`()
+    async throws
+  {
+    let command = PosterCacheBinary.start(["demo-origin", "--listen", "0.0.0.0:0"])
+    let lines = await command.firstOutput().split(separator: "\n")
+      .map { $0.split(separator: " ").map(String.init) }
+    #expect(lines.map(\.first) == ["api", "images", "try", "listen"])
+    let api = lines[0][1]
+    #expect(api.hasPrefix("http://127.0.0.1:") && api.hasSuffix("/3"))
+    #expect(lines[3][1] == "0.0.0.0:\(api.dropFirst(17).dropLast(2))")
+    command.send(SIGTERM)
+    #expect(await command.result().status == 143)
+  }
+
   @Test func `demo-origin wants a credential only when told to`() async throws {
     let directory = TemporaryDirectory()
     let command = PosterCacheBinary.start(["demo-origin", "--require-credential"])
