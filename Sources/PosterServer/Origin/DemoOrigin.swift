@@ -5,7 +5,8 @@ import PosterCache
 /// It serves over real HTTP on a port of this machine:
 /// - `/3/configuration` and `/3/trending/{all|movie|tv|person}/{day|week}?page=&language=` with
 ///   TMDB's shapes, statuses and error bodies; any API key or bearer token is accepted, but one must
-///   be given, see ``Configuration/requiresCredential``. Lists have 60 pages of 20 invented results, see ``requestCounts`` for what was asked;
+///   be given, see ``Configuration/requiresCredential``. Lists have 60 pages of 20 invented
+///   results, see ``requestCounts`` for what was asked;
 /// - `/t/p/{size}/{name}`: a distinct poster for each name of letters, digits, `-` and `_` that ends
 ///   in `.jpg` or `.png`, the same on every machine, see ``DemoPoster``.
 ///

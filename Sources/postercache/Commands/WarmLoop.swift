@@ -38,7 +38,8 @@ struct WarmLoop {
   ///
   /// - Throws: only in a dry run, whose result is printed on the way.
   mutating func run() async throws(OutputError) -> WarmTally {
-    console.draw(ProgressBar())
+    // A dry run's results would be written into the bar's line.
+    if !options.isDryRun { console.draw(ProgressBar()) }
     let outcome = await withTaskGroup(of: Event.self) { group -> Result<Void, OutputError> in
       proceed(in: &group)
       for await event in group {
@@ -129,6 +130,7 @@ struct WarmLoop {
   // MARK: - Progress
 
   private mutating func drawProgress() {
+    guard !options.isDryRun else { return }
     let isListing = feed.nextPageNumber != nil || isLoadingPage
     let now = ContinuousClock.now
     // A terminal is slower than a cache: 20 times a second is enough, and once at the end.

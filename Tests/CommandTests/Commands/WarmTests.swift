@@ -74,7 +74,10 @@ struct WarmTests {
     let drawn = await place.warm("--limit", "3", "--progress", "always")
     #expect(drawn.errors.contains("\r[") && drawn.errors.contains("3/3 posters"))
     #expect(!drawn.errors.contains("\u{1B}"))
+    #expect(drawn.errors.hasPrefix("\rloading the list…"))
     #expect(try drawn.warmReport.fetched == 3)
+    let dry = await place.warm("--dry-run", "--progress", "always")
+    #expect(dry.errors.allSatisfy { $0 == " " || $0 == "\r" })
     let hidden = await place.warm("--limit", "3", "--progress", "never")
     #expect(hidden.errors.isEmpty)
   }
