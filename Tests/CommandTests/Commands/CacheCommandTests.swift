@@ -68,7 +68,7 @@ struct CacheCommandTests {
     let picture = await place.run(
       "get", "\(place.origin.images)w92/a.jpg", "--disk-limit", "900K")
     #expect(picture.status == 0)
-    #expect(picture.errors.hasPrefix("limit changed from 1.0 MiB to 900 KiB; "))
+    #expect(picture.errors.hasPrefix("limit changed from 1.0 MiB to 900.0 KiB; "))
     #expect(picture.errorLines.count == 1)
   }
 
