@@ -125,6 +125,21 @@ struct BadInputTests {
     }
   }
 
+  @Test(
+    arguments: [
+      (.drop, 4), (.status(500), 4), (.status(429), 1), (.truncate(afterBytes: 100), 1),
+      (.wrongType, 1),
+    ] as [(Fault.Kind, Int32)])
+  func `what becomes of all posters decides between status 1 and 4`(
+    kind: Fault.Kind, status: Int32
+  ) async throws {
+    let place = try Workplace([Fault("/t/p/*", kind)])
+    defer { place.origin.shutdown() }
+    let result = await place.warm("--retries", "0", "--limit", "3")
+    #expect(result.status == status, "\(result.errors)")
+    #expect(try result.warmReport.failed == 3)
+  }
+
   @Test func `HTML instead of a list is status 1, and said to be HTML`() async throws {
     let place = try Workplace([Fault("/3/*", .wrongType)])
     defer { place.origin.shutdown() }
