@@ -5,7 +5,8 @@ import PosterCache
 /// It serves over real HTTP on a port of this machine:
 /// - `/3/configuration` and `/3/trending/{all|movie|tv|person}/{day|week}?page=&language=` with
 ///   TMDB's shapes, statuses and error bodies; any API key or bearer token is accepted, but one must
-///   be given. Lists have 60 pages of 20 invented results, see ``requestCounts`` for what was asked;
+///   be given, see ``Configuration/requiresCredential``. Lists have 60 pages of 20 invented
+///   results, see ``requestCounts`` for what was asked;
 /// - `/t/p/{size}/{name}`: a distinct poster for each name of letters, digits, `-` and `_` that ends
 ///   in `.jpg` or `.png`, the same on every machine, see ``DemoPoster``.
 ///
@@ -26,6 +27,9 @@ public final class DemoOrigin: Sendable {
     public var latencyMilliseconds = 0
     /// The bandwidth of the one link that the bodies of all answers share; default `nil`, unlimited.
     public var bytesPerSecond: Int? = nil
+    /// Whether the API answers requests without an API key or a token with 401, as TMDB does;
+    /// default `true`.
+    public var requiresCredential = true
     /// What goes wrong from the start; default nothing.
     public var faults: [Fault] = []
 
@@ -35,7 +39,9 @@ public final class DemoOrigin: Sendable {
 
   /// The port it listens on.
   public let port: UInt16
-  /// The base address of the API: `http://127.0.0.1:PORT/3`.
+  /// The address and port it listens on, such as `0.0.0.0:8484` or `[::]:8484`.
+  public let listeningAddress: String
+  /// The base address of the API: `http://127.0.0.1:PORT/3`, also where it listens on every address.
   public let api: PosterAddress
   /// The base address of the pictures: `http://127.0.0.1:PORT/t/p/`.
   public let images: PosterAddress
@@ -66,12 +72,14 @@ public final class DemoOrigin: Sendable {
     }
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
     port = socket.port
+    listeningAddress = "\(Self.bracketed(configuration.address)):\(socket.port)"
     let authority = "\(Self.reachableHost(configuration.address)):\(socket.port)"
     api = try PosterAddress("http://\(authority)/3")
     images = try PosterAddress("http://\(authority)/t/p/")
     let traffic = OriginTraffic(
       faults: configuration.faults, bytesPerSecond: configuration.bytesPerSecond)
-    let site = DemoSite(authority: authority)
+    let site = DemoSite(
+      authority: authority, requiresCredential: configuration.requiresCredential)
     let latency = UInt64(configuration.latencyMilliseconds) * 1_000_000
     server = try HTTPServer(on: socket, threads: Self.threadCount) { request in
       DemoExchange(request, site: site, traffic: traffic, latencyNanoseconds: latency).step
@@ -147,8 +155,12 @@ public final class DemoOrigin: Sendable {
     switch address {
     case "0.0.0.0": "127.0.0.1"
     case "::": "[::1]"
-    case let address where address.contains(":"): "[\(address)]"
-    default: address
+    default: bracketed(address)
     }
+  }
+
+  /// An address as it stands before a port (RFC 3986, section 3.2.2).
+  private static func bracketed(_ address: String) -> String {
+    address.contains(":") ? "[\(address)]" : address
   }
 }

@@ -14,14 +14,19 @@ struct DemoSite: Sendable {
 
   /// Host and port for addresses in answers to clients that name none.
   let authority: String
+  /// Whether the API wants a key or a token.
+  let requiresCredential: Bool
   private let pictures = PictureCache()
 
   /// The modification time of everything.
   static let lastModified = "Wed, 01 Jan 2025 00:00:00 GMT"
 
-  /// - Parameter authority: host and port for addresses in answers to clients that name none.
-  init(authority: String) {
+  /// - Parameters:
+  ///   - authority: host and port for addresses in answers to clients that name none.
+  ///   - requiresCredential: whether the API wants a key or a token.
+  init(authority: String, requiresCredential: Bool) {
     self.authority = authority
+    self.requiresCredential = requiresCredential
   }
 
   /// The answer to a request that has no conditions and asks for no range.
@@ -43,7 +48,7 @@ struct DemoSite: Sendable {
   // MARK: API
 
   private func api(_ parts: [Substring], _ query: Query) -> Answer {
-    guard isAuthorized(query) else { return Self.error(status: 401) }
+    guard !requiresCredential || isAuthorized(query) else { return Self.error(status: 401) }
     if parts == ["configuration"] {
       // The name under which the client knows this server, which need not be its address.
       let host = query.header("Host") ?? authority

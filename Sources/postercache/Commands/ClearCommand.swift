@@ -1,6 +1,6 @@
 import PosterCache
 
-/// `clear`: removes every poster, pinned ones included.
+/// `clear`: removes every poster.
 struct ClearCommand {
   private let session: Session
 
@@ -9,8 +9,7 @@ struct ClearCommand {
   }
 
   func run() throws -> CommandStatus {
-    let disk = try DiskCache(
-      directory: session.settings.cacheDirectory(), limit: session.settings.pipeline.diskLimit)
+    let disk = try session.existingCache()
     defer { disk.close() }
     let (entries, bytes) = try disk.removeAll()
     if session.console.output.isJSON {
@@ -18,7 +17,7 @@ struct ClearCommand {
         .object([("removed", .integer(entries)), ("bytes", .integer(bytes))]))
     } else {
       try session.console.summary(
-        "removed \(entries) poster\(entries == 1 ? "" : "s"), \(ByteSize(bytes: bytes))\n")
+        "removed \(counted(entries, "poster")), \(ByteSize(bytes: bytes))\n")
     }
     return .success
   }

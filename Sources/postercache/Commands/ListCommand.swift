@@ -10,8 +10,7 @@ struct ListCommand {
   }
 
   func run() throws -> CommandStatus {
-    let disk = try DiskCache(
-      directory: session.settings.cacheDirectory(), limit: session.settings.pipeline.diskLimit)
+    let disk = try session.existingCache()
     defer { disk.close() }
     let now = Date()
     let isJSON = session.console.output.isJSON

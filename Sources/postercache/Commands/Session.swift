@@ -28,6 +28,40 @@ struct Session: Sendable {
     }
   }
 
+  /// Opens the cache for a command that has no use for a new one.
+  ///
+  /// - Throws: ``PosterError/Code/directoryUnavailable`` if there is none; nothing is created.
+  func existingCache() throws(PosterError) -> DiskCache {
+    let directory = try settings.cacheDirectory()
+    return try tellingLowerLimit(of: directory) { () throws(PosterError) in
+      try DiskCache(directory: directory, limit: settings.pipeline.diskLimit, creating: false)
+    }
+  }
+
+  /// Opens something with `open`, and tells if that lowers the limit of the cache in `directory`:
+  /// what it evicts then is gone.
+  private func tellingLowerLimit<Opened>(
+    of directory: String?, open: () throws(PosterError) -> Opened
+  ) throws(PosterError) -> Opened {
+    guard let directory, settings.pipeline.diskLimit != nil,
+      let before = Self.statistics(of: directory)
+    else { return try open() }
+    let opened = try open()
+    if let after = Self.statistics(of: directory), after.limit < before.limit {
+      let evictions = max(after.evictions - before.evictions, 0)
+      console.note(
+        "limit changed from \(ByteSize(bytes: before.limit)) to \(ByteSize(bytes: after.limit));"
+          + " \(counted(evictions, "poster")) evicted")
+    }
+    return opened
+  }
+
+  /// The totals of the cache in `directory`, `nil` if there is none.
+  private static func statistics(of directory: String) -> DiskStatistics? {
+    // What is wrong with the directory is told by whoever opens it to use it.
+    try? DiskCache(directory: directory, creating: false).statistics()
+  }
+
   /// Opens a pipeline whose warnings are told.
   ///
   /// - Parameters:
@@ -44,7 +78,10 @@ struct Session: Sendable {
       // None, whatever the environment says: no proxy knows that name.
       configuration.fetching.proxy = ""
     }
-    return try PosterPipeline(configuration)
+    let complete = configuration
+    return try tellingLowerLimit(of: directory) { () throws(PosterError) in
+      try PosterPipeline(complete)
+    }
   }
 }
 

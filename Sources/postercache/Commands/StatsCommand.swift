@@ -9,8 +9,7 @@ struct StatsCommand {
   }
 
   func run() throws -> CommandStatus {
-    let disk = try DiskCache(
-      directory: session.settings.cacheDirectory(), limit: session.settings.pipeline.diskLimit)
+    let disk = try session.existingCache()
     defer { disk.close() }
     let statistics = try disk.statistics()
     if session.console.output.isJSON {

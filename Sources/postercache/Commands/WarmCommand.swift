@@ -40,7 +40,7 @@ struct WarmCommand {
     console.clearProgress()
     if Task.isCancelled {
       console.note(
-        "interrupted: \(tally.hits + tally.fetched) of \(tally.posters) posters are cached,"
+        "interrupted: \(tally.hits + tally.fetched) of \(counted(tally.posters, "poster")) cached,"
           + " run it again for the rest")
       return .interrupted
     }
@@ -60,7 +60,7 @@ struct WarmCommand {
       console.failure(failure.error, about: failure.address)
     }
     if failures.count > told {
-      console.failure("and \(failures.count - told) more failures; -v tells them all")
+      console.failure("and \(counted(failures.count - told, "more failure")); -v tells all")
     }
     let milliseconds = Int(duration / .milliseconds(1))
     if console.output.isJSON {

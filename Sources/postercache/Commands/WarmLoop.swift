@@ -19,6 +19,7 @@ struct WarmLoop {
   private var waiting: [(place: Int, request: PosterRequest)] = []
   private var outstanding = 0
   private var tally = WarmTally()
+  private let start = ContinuousClock.now
   private var lastDrawn = ContinuousClock.now
 
   init(
@@ -37,6 +38,8 @@ struct WarmLoop {
   ///
   /// - Throws: only in a dry run, whose result is printed on the way.
   mutating func run() async throws(OutputError) -> WarmTally {
+    // A dry run's results would be written into the bar's line.
+    if !options.isDryRun { console.draw(ProgressBar()) }
     let outcome = await withTaskGroup(of: Event.self) { group -> Result<Void, OutputError> in
       proceed(in: &group)
       for await event in group {
@@ -96,7 +99,7 @@ struct WarmLoop {
         if let page { try take(page, from: address) }
       case .failure(let error):
         // An interruption is no failure of what it interrupts.
-        if !Task.isCancelled { tally.pageDidFail(address, error) }
+        if !Task.isCancelled { tally.pageDidFail(address, options.source.explaining(error)) }
       }
     case .poster(let place, let address, let result):
       outstanding -= 1
@@ -115,7 +118,8 @@ struct WarmLoop {
   private mutating func take(_ page: FeedPage, from address: PosterAddress) throws(OutputError) {
     let wanted = tally.pageDidLoad(page, size: options.size, images: images)
     console.detail(
-      "page \(page.number): \(page.itemCount) items, \(wanted.count) posters (\(address))")
+      "page \(page.number): \(counted(page.itemCount, "item")),"
+        + " \(counted(wanted.count, "poster")) (\(address))")
     if !options.isDryRun {
       waiting = wanted.reversed() + waiting
     } else if !console.output.isJSON, !wanted.isEmpty {
@@ -126,15 +130,31 @@ struct WarmLoop {
   // MARK: - Progress
 
   private mutating func drawProgress() {
+    guard !options.isDryRun else { return }
     let isListing = feed.nextPageNumber != nil || isLoadingPage
     let now = ContinuousClock.now
     // A terminal is slower than a cache: 20 times a second is enough, and once at the end.
     guard now - lastDrawn >= .milliseconds(50) || outstanding == 0 && !isListing else { return }
     lastDrawn = now
+    // At least a millisecond, so that the quotient is finite.
+    let seconds = max((now - start) / .seconds(1), 0.001)
     console.draw(
       ProgressBar(
         done: tally.done, total: tally.posters, failed: tally.failed, bytes: tally.bytes,
-        isListing: isListing))
+        bytesPerSecond: Int(Double(tally.bytes) / seconds), isListing: isListing))
+  }
+}
+
+extension Settings.Source {
+  /// `error` about a list page, with a likely cause: an API without a path is hardly TMDB's.
+  func explaining(_ error: PosterError) -> PosterError {
+    guard case .servers(let api, _, _) = self, error.code == .status(404),
+      // Scheme and authority only.
+      api.canonical.split(separator: "/").count == 2
+    else { return error }
+    return PosterError(
+      error.code, "\(error.message); does --api lack its path, such as /3?",
+      underlying: error.underlying)
   }
 }
 

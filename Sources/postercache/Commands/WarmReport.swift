@@ -61,16 +61,20 @@ enum WarmReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func counted(_ count: Int, _ noun: String) -> String {
-    "\(count) \(noun)\(count == 1 ? "" : "s")"
-  }
+}
+
+/// A number and its noun: `1 page`, `2 pages`.
+func counted(_ count: Int, _ noun: String) -> String {
+  "\(count) \(noun)\(count == 1 ? "" : "s")"
 }
 
 extension PosterError {
-  /// The HTTP status that the server answered, if the failure is about one.
+  /// The HTTP status that the server answered, if the failure is about one; refused credentials
+  /// count as 401, also where the server chose another status to say so.
   var httpStatus: Int? {
     switch code {
     case .status(let status): status
+    case .unauthorized: 401
     default: nil
     }
   }

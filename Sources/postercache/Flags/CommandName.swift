@@ -22,8 +22,8 @@ enum CommandName: String, CaseIterable, Sendable {
     case .get: "write one picture, from the cache if it is there"
     case .ls: "list what is cached, the last to be evicted first"
     case .stats: "print the cache's totals and counters"
-    case .clear: "remove every poster, pinned ones included"
-    case .demoOrigin: "serve made-up lists and posters on a loopback port"
+    case .clear: "remove every poster"
+    case .demoOrigin: "serve made-up lists and posters over HTTP"
     }
   }
 }

@@ -18,12 +18,20 @@ enum FlagParser {
   static func parse(_ arguments: [String]) throws(PosterError) -> Invocation {
     let (given, operands) = try options(in: arguments)
     var line = Invocation(command: nil, operands: operands, flags: RawFlags())
+    if line.operands.first == "help" {
+      // `help warm` is `warm --help`, and `help` is `--help`.
+      line.operands.removeFirst()
+      line.flags.help = true
+      guard line.operands.count <= 1 else {
+        throw usage("help takes one command: one of \(CommandName.allCases.names)")
+      }
+    }
     if !line.operands.isEmpty {
       let name = line.operands.removeFirst()
       guard let command = CommandName(rawValue: name) else {
         throw usage(
           "unknown command \(PosterAddress.redacted(name)): use one of \(CommandName.allCases.names)"
-            + suggestion(for: name, among: CommandName.allCases.map(\.rawValue)))
+            + suggestion(for: name, among: CommandName.allCases.map(\.rawValue) + ["help"]))
       }
       line.command = command
     }

@@ -16,7 +16,8 @@ enum FlagTable {
       "window", .value("TIME", \.window), only: [.warm],
       "time over which trends are counted: \(TMDBList.Window.allCases.names) (default day)"),
     Flag(
-      "pages", .value("N|all", \.pages), only: [.warm], "pages of the list to load (default 1)"),
+      "pages", .value("N|all", \.pages), only: [.warm],
+      "pages of the list to load, 1 to 500 (default 1)"),
     Flag("limit", .value("N", \.limit), only: [.warm], "stop after this many posters"),
     Flag(
       "language", .value("TAG", \.language), only: [.warm],
@@ -61,6 +62,9 @@ enum FlagTable {
     Flag(
       "fault", .values("SPEC", \.faults), only: [.demoOrigin],
       "answer some paths wrongly, such as /t/p/*=status:503#2; may be repeated"),
+    Flag(
+      "require-credential", .on(\.requireCredential), only: [.demoOrigin],
+      "answer lists with 401 if no API key or token is sent, as TMDB does"),
   ]
 
   private static let everywhere: [Flag] = [

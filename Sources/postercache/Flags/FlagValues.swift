@@ -34,10 +34,14 @@ struct FlagValues {
     guard let list: ListName = try choice("list", flags.list) else {
       throw FlagParser.usage("warm needs a list: --list \(ListName.allCases.names)")
     }
+    guard !flags.offline else {
+      throw FlagParser.usage(
+        "warm needs the network, because list pages are not cached: leave out --offline")
+    }
     let media: TMDBList.Media = try choice("media", flags.media) ?? .all
     let window: TMDBList.Window = try choice("window", flags.window) ?? .day
     let pageLimit =
-      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...Int.max, or: "all") ?? 1
+      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...500, or: "all") ?? 1
     let resolved: TMDBList
     switch list {
     case .trending: resolved = .trending(media: media, window: window)
@@ -96,6 +100,7 @@ struct FlagValues {
       listener.bytesPerSecond = bandwidth.bytes
     }
     listener.faults = flags.faults
+    listener.requiresCredential = flags.requireCredential
     return listener
   }
 
@@ -113,8 +118,8 @@ struct FlagValues {
     }
     let api = try flags.api.map { text throws(PosterError) in try PosterAddress(text) }
     let credential = try credential(environment: environment)
-    // A server of one's own may want none, and TMDB does not answer without; offline nobody asks.
-    if credential == nil, api == nil, !flags.offline {
+    // A server of one's own may want none, and TMDB does not answer without.
+    if credential == nil, api == nil {
       throw PosterError(
         .unauthorized,
         "TMDB wants a credential: set TMDB_TOKEN or TMDB_API_KEY, or try --demo without one")
@@ -193,7 +198,7 @@ struct FlagValues {
         range.upperBound == Int.max
         ? "a number from \(range.lowerBound)"
         : "a number from \(range.lowerBound) to \(range.upperBound)"
-      if let word { allowed += " or \(word)" }
+      if let word { allowed += ", or \(word)" }
       throw FlagParser.usage("--\(name) takes \(allowed), not \(text)")
     }
     return value

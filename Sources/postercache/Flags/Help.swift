@@ -21,7 +21,8 @@ enum Help {
     for command in CommandName.allCases {
       text += "  " + command.rawValue.padded(to: 14) + command.summary + "\n"
     }
-    text += "\npostercache COMMAND --help lists a command's own options.\n"
+    text +=
+      "\npostercache help COMMAND lists a command's own options, and so does COMMAND --help.\n"
     return text + everywhere + exitStatuses
   }
 

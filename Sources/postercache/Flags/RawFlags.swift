@@ -8,6 +8,7 @@ struct RawFlags: Equatable, Sendable {
   var offline = false
   var demo = false
   var dryRun = false
+  var requireCredential = false
 
   var progress: String?
   var cacheDirectory: String?

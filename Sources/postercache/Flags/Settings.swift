@@ -69,6 +69,7 @@ struct Settings: Sendable {
     var latencyMilliseconds = 0
     var bytesPerSecond: Int?
     var faults: [String] = []
+    var requiresCredential = false
   }
 
   var output: Output
@@ -95,6 +96,9 @@ extension Settings {
       let surplus = invocation.operands[operandCount]
       throw FlagParser.usage(
         "\(command.rawValue) does not know what to do with \(PosterAddress.redacted(surplus))")
+    }
+    guard !flags.quiet || !flags.verbose else {
+      throw FlagParser.usage("--quiet and --verbose contradict each other: leave out one of them")
     }
     let values = FlagValues(flags: flags)
     output = Output(

@@ -9,17 +9,19 @@ struct Console: Sendable {
   let showsProgress: Bool
   /// Whether standard error takes colours.
   let usesColor: Bool
-  /// Columns of the terminal behind standard error, 80 if it is none.
-  let columns: Int
+  /// Whether the terminal knows the escape sequence that erases the rest of a line.
+  private let canErase: Bool
+  private let terminalColumns: @Sendable () -> Int?
 
   /// - Parameters:
   ///   - environment: returns a variable's value; `NO_COLOR` (no-color.org) and `TERM` count.
-  ///   - terminalColumns: the width of the terminal behind standard error, `nil` if it is none.
+  ///   - terminalColumns: returns the width of the terminal behind standard error, 0 if it does not
+  ///     know it, `nil` if it is none; called for every drawing, because windows change.
   init(
     _ output: Settings.Output, environment: (String) -> String?,
-    terminalColumns: Int? = Self.terminalColumns
+    terminalColumns: @escaping @Sendable () -> Int? = { Self.terminalColumns }
   ) {
-    let canDraw = terminalColumns != nil && environment("TERM") != "dumb"
+    let canDraw = terminalColumns() != nil && environment("TERM") != "dumb"
     self.output = output
     switch output.progress {
     case .auto: showsProgress = canDraw && !output.isQuiet
@@ -27,9 +29,13 @@ struct Console: Sendable {
     case .never: showsProgress = false
     }
     usesColor = canDraw && (environment("NO_COLOR") ?? "").isEmpty
-    // A terminal may not know its width.
-    columns = terminalColumns.flatMap { $0 > 0 ? $0 : nil } ?? 80
+    canErase = canDraw
+    self.terminalColumns = terminalColumns
   }
+
+  /// Columns of the terminal behind standard error at this moment, 80 if it is none or does not know
+  /// them.
+  var columns: Int { terminalColumns().flatMap { $0 > 0 ? $0 : nil } ?? 80 }
 
   /// The width of the terminal behind standard error, 0 if it does not know it, `nil` if it is none.
   static var terminalColumns: Int? {
@@ -96,13 +102,28 @@ struct Console: Sendable {
 
   /// Draws `bar` over the one before.
   func draw(_ bar: ProgressBar) {
-    if showsProgress { write("\r" + bar.text(columns: columns - 1, isColored: usesColor)) }
+    if showsProgress { write(drawing(of: bar)) }
   }
 
   /// Takes the bar away.
   func clearProgress() {
-    if showsProgress { write("\r" + String(repeating: " ", count: columns - 1) + "\r") }
+    if showsProgress { write(erasure) }
   }
+
+  /// What draws `bar` over the one before. The last column stays free: a terminal would go on to the
+  /// next line.
+  func drawing(of bar: ProgressBar) -> String {
+    let line = bar.text(columns: columns - 1, isColored: usesColor, isPadded: !canErase)
+    return "\r" + line + (canErase ? Self.eraseToEnd : "")
+  }
+
+  /// What takes a bar away.
+  var erasure: String {
+    "\r" + (canErase ? Self.eraseToEnd : String(repeating: " ", count: columns - 1) + "\r")
+  }
+
+  /// EL, erase in line: from the cursor to the end (ECMA-48, 8.3.41).
+  private static let eraseToEnd = "\u{1B}[K"
 
   /// `message` without control characters: what a server or an argument says must neither break
   /// the line nor command the terminal.
@@ -115,8 +136,7 @@ struct Console: Sendable {
 
   /// A line, which takes the place of the bar if there is one.
   private func writeError(_ line: String) {
-    let clearing = showsProgress ? "\r" + String(repeating: " ", count: columns - 1) + "\r" : ""
-    write(clearing + line)
+    write((showsProgress ? erasure : "") + line)
   }
 
   private func write(_ text: String) {

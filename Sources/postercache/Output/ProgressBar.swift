@@ -10,22 +10,32 @@ struct ProgressBar: Sendable, Equatable {
   var failed = 0
   /// Bytes fetched.
   var bytes = 0
+  /// Bytes fetched per second since the beginning; 0 is not shown.
+  var bytesPerSecond = 0
   /// Whether more pages may come.
   var isListing = true
 
-  /// The line, exactly `columns` wide so that it covers the one before.
-  func text(columns: Int, isColored: Bool) -> String {
-    let count = "\(done)/\(total)\(isListing ? "+" : "") posters"
+  /// The line, at most `columns` wide, or exactly so if `isPadded`, so that it covers the one before.
+  func text(columns: Int, isColored: Bool, isPadded: Bool = true) -> String {
+    func fitted(_ text: String, to width: Int) -> String {
+      isPadded ? text.padded(to: width) : text
+    }
+    if total == 0, isListing {
+      return fitted(String("loading the list…".prefix(columns)), to: columns)
+    }
+    let count =
+      "\(done)/\(total)\(isListing ? "+" : "") poster\(total == 1 && !isListing ? "" : "s")"
     var figures = "  \(count)  \(ByteSize(bytes: bytes))"
+    if bytesPerSecond > 0 { figures += "  \(ByteSize(bytes: bytesPerSecond))/s" }
     if failed > 0 { figures += "  \(failed) failed" }
     let width = min(columns - figures.count - 2, 40)
     guard width >= 8 else {
-      return String(figures.dropFirst(2).prefix(columns)).padded(to: columns)
+      return fitted(String(figures.dropFirst(2).prefix(columns)), to: columns)
     }
     let filled = total == 0 ? 0 : width * min(done, total) / total
     let full = String(repeating: "#", count: filled)
     let empty = String(repeating: ".", count: width - filled)
-    let rest = figures.padded(to: columns - width - 2)
+    let rest = fitted(figures, to: columns - width - 2)
     return isColored ? "[\u{1B}[32m\(full)\u{1B}[0m\(empty)]\(rest)" : "[\(full)\(empty)]\(rest)"
   }
 }

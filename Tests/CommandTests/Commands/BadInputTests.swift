@@ -47,6 +47,7 @@ struct BadInputTests {
       let result = await PosterCacheBinary.run(
         place.warmArguments(arguments), environment: environment)
       #expect(result.status == 3)
+      #expect(try result.warmReport.failures.map(\.status) == [401])
       #expect(!result.output.contains("5ec2e7") && !result.errors.contains("5ec2e7"))
       #expect(result.errorLines.count { $0.hasPrefix("postercache: ") } == 1)
     }
@@ -106,6 +107,39 @@ struct BadInputTests {
     #expect(limited.errors.contains("429"))
   }
 
+  @Test func `a list that is not found is status 1, and tells of a path that --api lacks`()
+    async throws
+  {
+    let place = try Workplace([Fault("/3/*", .status(404))])
+    defer { place.origin.shutdown() }
+    let whole = await place.warm()
+    #expect(whole.status == 1)
+    #expect(whole.errors.contains("404") && !whole.errors.contains("--api"))
+    for base in ["http://127.0.0.1:\(place.origin.port)", "http://127.0.0.1:\(place.origin.port)/"]
+    {
+      let lacking = await place.warm("--api", base)
+      #expect(lacking.status == 1)
+      #expect(lacking.errors.contains("; does --api lack its path, such as /3?"))
+      #expect(lacking.errorLines.count == 1)
+      #expect(try lacking.warmReport.failures.map(\.status) == [404])
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.drop, 4), (.status(500), 4), (.status(429), 1), (.truncate(afterBytes: 100), 1),
+      (.wrongType, 1),
+    ] as [(Fault.Kind, Int32)])
+  func `what becomes of all posters decides between status 1 and 4`(
+    kind: Fault.Kind, status: Int32
+  ) async throws {
+    let place = try Workplace([Fault("/t/p/*", kind)])
+    defer { place.origin.shutdown() }
+    let result = await place.warm("--retries", "0", "--limit", "3")
+    #expect(result.status == status, "\(result.errors)")
+    #expect(try result.warmReport.failed == 3)
+  }
+
   @Test func `HTML instead of a list is status 1, and said to be HTML`() async throws {
     let place = try Workplace([Fault("/3/*", .wrongType)])
     defer { place.origin.shutdown() }
@@ -148,6 +182,19 @@ struct BadInputTests {
     let nowhere = await PosterCacheBinary.run(["ls"], environment: [:])
     #expect(nowhere.status == 5)
     #expect(nowhere.errors.contains("--cache-dir"))
+  }
+
+  @Test(arguments: [["ls"], ["ls", "--json"], ["stats", "--disk-limit", "1G"], ["clear"]])
+  func `a cache that does not exist is status 5, and still does not`(
+    arguments: [String]
+  ) async throws {
+    let directory = TemporaryDirectory()
+    let missing = "\(directory.path)/parent/cache"
+    let result = await PosterCacheBinary.run(arguments + ["--cache-dir", missing])
+    #expect(result.status == 5)
+    #expect(result.output.isEmpty)
+    #expect(result.errors == "postercache: there is no cache in \(missing)")
+    #expect(access("\(directory.path)/parent", F_OK) != 0)
   }
 
   @Test func `a port in use is status 4`() async throws {

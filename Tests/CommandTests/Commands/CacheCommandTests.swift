@@ -52,13 +52,33 @@ struct CacheCommandTests {
     #expect(await place.run("clear").output == "removed 0 posters, 0 B\n")
   }
 
+  @Test func `a lower limit tells what it evicted, a higher or equal one nothing`() async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    #expect(await place.warm("--pages", "3", "--size", "w780").status == 0)
+    let before = try await place.run("stats", "--json").decoded(as: [String: Int].self)
+    let lower = await place.run("stats", "--json", "--disk-limit", "1M")
+    let after = try lower.decoded(as: [String: Int].self)
+    let evicted = try #require(after["evictions"])
+    #expect(try #require(before["entries"]) - #require(after["entries"]) == evicted && evicted > 1)
+    #expect(lower.errors == "limit changed from 1.0 GiB to 1.0 MiB; \(evicted) posters evicted")
+    #expect(await place.run("ls", "--disk-limit", "1M").errors.isEmpty)
+    #expect(await place.run("ls", "--disk-limit", "2M").errors.isEmpty)
+    #expect(await place.run("ls", "-q", "--disk-limit", "1M").errors.isEmpty)
+    let picture = await place.run(
+      "get", "\(place.origin.images)w92/a.jpg", "--disk-limit", "900K")
+    #expect(picture.status == 0)
+    #expect(picture.errors.hasPrefix("limit changed from 1.0 MiB to 900.0 KiB; "))
+    #expect(picture.errorLines.count == 1)
+  }
+
   @Test func `demo-origin tells where it listens, and ends with a signal`() async throws {
     let directory = TemporaryDirectory()
     let command = PosterCacheBinary.start(["demo-origin", "--fault", "/t/p/w92/bad.jpg=status:500"])
-    let addresses = await command.firstOutput().split(separator: "\n")
+    let lines = await command.firstOutput().split(separator: "\n")
       .map { $0.split(separator: " ").map(String.init) }
-    #expect(addresses.map(\.first) == ["api", "images"])
-    let images = try #require(addresses.last?.last)
+    #expect(lines.map(\.first) == ["api", "images", "try"])
+    let (api, images) = (lines[0][1], lines[1][1])
     #expect(images.hasPrefix("http://127.0.0.1:") && images.hasSuffix("/t/p/"))
     let picture = await PosterCacheBinary.run([
       "get", "\(images)w92/good.jpg", "--cache-dir", directory.path,
@@ -68,10 +88,48 @@ struct CacheCommandTests {
       "get", "\(images)w92/bad.jpg", "--cache-dir", directory.path, "--retries", "0",
     ])
     #expect(fault.status == 4)
+    #expect(
+      lines[2].dropFirst() == [
+        "postercache", "warm", "--list", "trending", "--api", api, "--images", images,
+      ])
+    let warm = await PosterCacheBinary.run(
+      lines[2].dropFirst(2) + ["--limit", "3", "--json", "--cache-dir", directory.path])
+    #expect(warm.status == 0, "\(warm.errors)")
+    #expect(try warm.warmReport.fetched == 3)
     command.send(SIGTERM)
     let result = await command.result()
     #expect(result.status == 143)
     #expect(result.errors.isEmpty)
+  }
+
+  @Test func `demo-origin that listens on every address says so, and names one to ask`()
+    async throws
+  {
+    let command = PosterCacheBinary.start(["demo-origin", "--listen", "0.0.0.0:0"])
+    let lines = await command.firstOutput().split(separator: "\n")
+      .map { $0.split(separator: " ").map(String.init) }
+    #expect(lines.map(\.first) == ["api", "images", "try", "listen"])
+    let api = lines[0][1]
+    #expect(api.hasPrefix("http://127.0.0.1:") && api.hasSuffix("/3"))
+    #expect(lines[3][1] == "0.0.0.0:\(api.dropFirst(17).dropLast(2))")
+    command.send(SIGTERM)
+    #expect(await command.result().status == 143)
+  }
+
+  @Test func `demo-origin wants a credential only when told to`() async throws {
+    let directory = TemporaryDirectory()
+    let command = PosterCacheBinary.start(["demo-origin", "--require-credential"])
+    let lines = await command.firstOutput().split(separator: "\n")
+      .map { $0.split(separator: " ").map(String.init) }
+    let assignment = try #require(lines.last?.dropFirst().first).split(separator: "=")
+    let arguments =
+      lines[2].dropFirst(3) + ["--limit", "2", "--json", "--cache-dir", directory.path]
+    #expect(await PosterCacheBinary.run(Array(arguments)).status == 3)
+    let warm = await PosterCacheBinary.run(
+      Array(arguments), environment: [String(assignment[0]): String(assignment[1])])
+    #expect(warm.status == 0, "\(warm.errors)")
+    command.send(SIGTERM)
+    #expect(await command.result().status == 143)
   }
 
   @Test func `help and version need nothing`() async throws {
@@ -79,6 +137,14 @@ struct CacheCommandTests {
       let result = await PosterCacheBinary.run(arguments)
       #expect(result.status == 0 && result.errors.isEmpty)
       #expect(result.output.hasPrefix("usage: postercache"))
+    }
+    for (words, option) in [
+      (["help"], ["--help"]), (["help", "warm"], ["warm", "--help"]),
+      (["help", "demo-origin"], ["demo-origin", "-h"]),
+    ] {
+      let result = await PosterCacheBinary.run(words)
+      #expect(result.status == 0 && result.errors.isEmpty)
+      #expect(result.output == (await PosterCacheBinary.run(option)).output)
     }
     let version = await PosterCacheBinary.run(["-V"])
     #expect(version.output == "postercache \(postercacheVersion)\n" && version.status == 0)

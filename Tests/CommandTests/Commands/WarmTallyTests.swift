@@ -82,6 +82,18 @@ struct WarmTallyTests {
         """)
   }
 
+  @Test func `one of a kind is told in the singular`() throws {
+    var tally = WarmTally()
+    _ = tally.pageDidLoad(
+      page(1, ["/a.jpg"], itemCount: 1), size: .w342, images: Self.images)
+    #expect(
+      WarmReport.text(tally, list: .trending(media: .all, window: .day), milliseconds: 0)
+        .hasPrefix("trending/all/day: 1 page, 1 item, 1 poster\n"))
+    let bar = ProgressBar(done: 1, total: 1, isListing: false)
+    #expect(bar.text(columns: 79, isColored: false, isPadded: false).hasSuffix("  1/1 poster  0 B"))
+    #expect(counted(0, "more failure") == "0 more failures")
+  }
+
   @Test func `the exit status says what went wrong as a whole`() throws {
     let address = try PosterAddress("http://i.test/x")
     let network = PosterError(.network, "down")

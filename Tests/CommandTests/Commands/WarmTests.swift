@@ -74,7 +74,10 @@ struct WarmTests {
     let drawn = await place.warm("--limit", "3", "--progress", "always")
     #expect(drawn.errors.contains("\r[") && drawn.errors.contains("3/3 posters"))
     #expect(!drawn.errors.contains("\u{1B}"))
+    #expect(drawn.errors.hasPrefix("\rloading the list…"))
     #expect(try drawn.warmReport.fetched == 3)
+    let dry = await place.warm("--dry-run", "--progress", "always")
+    #expect(dry.errors.allSatisfy { $0 == " " || $0 == "\r" })
     let hidden = await place.warm("--limit", "3", "--progress", "never")
     #expect(hidden.errors.isEmpty)
   }
@@ -104,8 +107,7 @@ struct WarmTests {
     #expect(place.imageRequests == 0)
     let json = try await place.warm("--dry-run", "--limit", "4").warmReport
     #expect(json.posters == 4 && json.fetched == 0 && json.hits == 0)
-    let listing = await PosterCacheBinary.run(["ls", "--json", "--cache-dir", place.cache])
-    #expect(listing.output == "[\n]\n")
+    #expect(access(place.cache, F_OK) != 0)
   }
 
   @Test func `what cannot be fetched is told, and the rest is warmed`() async throws {

@@ -50,7 +50,8 @@ struct FlagParserTests {
     (["ls", "--list", "trending"], "option of warm, not of ls"),
     (["stats", "-o", "x"], "option of get, not of stats"),
     (["demo-origin", "--demo"], "option of warm, get, not of demo-origin"),
-    (["get", "a\u{0}b"], "null character"),
+    (["get", "a\u{0}b"], "null character"), (["hlep"], "did you mean help?"),
+    (["help", "wram"], "did you mean warm?"), (["help", "warm", "ls"], "help takes one command"),
   ])
   func `what is not understood is told with what is allowed`(
     arguments: [String], expected: String
@@ -80,6 +81,8 @@ struct FlagParserTests {
         let shown = help.contains(" --\(flag.name)\(flag.placeholder.map { " \($0)" } ?? " ")")
         #expect(shown == flag.applies(to: command), "\(command) \(flag.name)")
       }
+      // Nothing can be pinned by the command.
+      #expect(!help.contains(" pin") && !help.contains("unpin"))
       for line in help.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
     }
     #expect(Help.version == "postercache \(postercacheVersion)\n")

@@ -26,10 +26,9 @@ struct SettingsTests {
     let settings = try settings(
       """
       warm --list trending --media tv --window week --pages all --limit 50 --language ko-KR \
-      --size w780 --api http://a.test/3 --images http://i.test/t/p --dry-run --json -q -v \
+      --size w780 --api http://a.test/3 --images http://i.test/t/p --dry-run --json -v \
       --progress never --disk-limit 2G --memory-limit 8M --connections 4 --rate 2.5 --timeout 9 \
-      --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem \
-      --offline
+      --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem
       """)
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
     #expect(warm.list == .trending(media: .tv, window: .week))
@@ -40,10 +39,11 @@ struct SettingsTests {
     #expect(warm.source == .servers(api: api, images: images, credential: nil))
     #expect(
       settings.output
-        == Settings.Output(isJSON: true, isQuiet: true, isVerbose: true, progress: .never))
+        == Settings.Output(isJSON: true, isVerbose: true, progress: .never))
+    #expect(try self.settings("ls -q").output == Settings.Output(isQuiet: true))
     let pipeline = settings.pipeline
     #expect(pipeline.diskLimit?.bytes == 2 << 30 && pipeline.memoryLimit.bytes == 8 << 20)
-    #expect(pipeline.isOffline)
+    #expect(try self.settings("get /a.jpg --offline").pipeline.isOffline)
     #expect(pipeline.fetching.connectionsPerHost == 4)
     #expect(pipeline.fetching.requestsPerSecond == 2.5)
     #expect(pipeline.fetching.timeoutSeconds == 9)
@@ -81,7 +81,6 @@ struct SettingsTests {
     #expect(try credential("", both) == .bearerToken("eyJother"))
     #expect(try credential("", ["TMDB_TOKEN": "", "TMDB_API_KEY": Self.key]) == .apiKey(Self.key))
     #expect(try credential("--api http://own.test/3", [:]) == nil)
-    #expect(try credential("--offline", [:]) == nil)
   }
 
   @Test(arguments: [
@@ -106,15 +105,19 @@ struct SettingsTests {
     ("warm --list trending --media film", "all, movie, tv, person"),
     ("warm --list trending --window month", "day, week"),
     ("warm --list trending --size w343", "did you mean w342?"),
-    ("warm --list trending --pages 0", "from 1 or all"),
-    ("warm --list trending --pages x", "from 1 or all"),
+    ("warm --list trending --pages 0", "from 1 to 500, or all"),
+    ("warm --list trending --pages x", "from 1 to 500, or all"),
+    ("warm --list trending --pages 501", "from 1 to 500, or all"),
     ("warm --list trending --limit -1", "--limit takes a number from 1"),
     ("warm --list trending --api ftp://x", "http"),
     ("warm --list trending --demo --api http://x.test", "leave out --api"),
     ("warm --list trending --demo --images http://x.test", "leave out --images"),
     ("warm --list trending --demo --token-file x", "leave out --token-file"),
     ("warm --list trending --demo --proxy http://x.test", "leave out --proxy"),
-    ("get", "needs an address"), ("get poster.jpg", "http"), ("get ftp://h/x", "http"),
+    ("warm --list trending --demo --offline", "list pages are not cached"),
+    ("warm --list trending --offline", "leave out --offline"),
+    ("ls -qv", "contradict"), ("get", "needs an address"), ("get poster.jpg", "http"),
+    ("get ftp://h/x", "http"),
     ("get /a --json -o -", "both want standard output"), ("get /a --output=", "file name"),
     ("ls --connections 0", "1 to 256"), ("ls --connections 257", "1 to 256"),
     ("ls --rate 0", "--rate takes"), ("ls --rate nan", "--rate takes"),

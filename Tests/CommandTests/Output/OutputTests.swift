@@ -40,16 +40,52 @@ struct OutputTests {
           + "  57/190+ posters  2.3 MiB  2 failed".padded(to: 37)))
     for columns in 0...200 {
       #expect(bar.text(columns: columns, isColored: false).count == columns)
+      let line = bar.text(columns: columns, isColored: false, isPadded: false)
+      #expect(line.padded(to: columns) == bar.text(columns: columns, isColored: false))
+      #expect(line.last != " " || columns < 40)
     }
   }
 
   @Test func `the progress bar begins empty and ends full`() {
     #expect(
-      ProgressBar().text(columns: 60, isColored: false)
-        == "[" + String(repeating: ".", count: 39) + "]  0/0+ posters  0 B")
+      ProgressBar(total: 9).text(columns: 60, isColored: false)
+        == "[" + String(repeating: ".", count: 39) + "]  0/9+ posters  0 B")
     let full = ProgressBar(done: 9, total: 9, failed: 0, bytes: 0, isListing: false)
     #expect(full.text(columns: 60, isColored: false).hasPrefix("[####"))
     #expect(!full.text(columns: 60, isColored: false).contains("."))
+  }
+
+  @Test func `the bar tells the rate, and that the list is being loaded`() {
+    let bar = ProgressBar(
+      done: 1, total: 2, bytes: 3 << 20, bytesPerSecond: 3 << 19, isListing: false)
+    #expect(
+      bar.text(columns: 79, isColored: false, isPadded: false)
+        .hasSuffix("]  1/2 posters  3.0 MiB  1.5 MiB/s"))
+    #expect(
+      ProgressBar().text(columns: 79, isColored: true, isPadded: false) == "loading the list…")
+    #expect(
+      ProgressBar().text(columns: 20, isColored: false) == "loading the list…   ")
+    #expect(ProgressBar().text(columns: 7, isColored: false) == "loading")
+  }
+
+  @Test func `the bar follows the window's width, and is erased, not overwritten`() {
+    let width = Lock(100)
+    func console(_ term: String) -> Console {
+      Console(
+        Settings.Output(progress: .always), environment: { $0 == "TERM" ? term : "1" },
+        terminalColumns: { width.withLock { $0 } })
+    }
+    let bar = ProgressBar(done: 1, total: 2, isListing: false)
+    let terminal = console("xterm")
+    let wide = "[" + String(repeating: "#", count: 20) + String(repeating: ".", count: 20) + "]"
+    #expect(terminal.drawing(of: bar) == "\r\(wide)  1/2 posters  0 B\u{1B}[K")
+    #expect(terminal.erasure == "\r\u{1B}[K")
+    width.withLock { $0 = 24 }
+    #expect(terminal.columns == 24)
+    #expect(terminal.drawing(of: bar) == "\r1/2 posters  0 B\u{1B}[K")
+    let dumb = console("dumb")
+    #expect(dumb.drawing(of: bar) == "\r" + "1/2 posters  0 B".padded(to: 23))
+    #expect(dumb.erasure == "\r" + String(repeating: " ", count: 23) + "\r")
   }
 
   @Test func `the bar is for terminals, colour for those that want it`() {
@@ -58,7 +94,7 @@ struct OutputTests {
     ) -> Console {
       Console(
         Settings.Output(isQuiet: quiet, progress: progress), environment: { environment[$0] },
-        terminalColumns: columns)
+        terminalColumns: { columns })
     }
     let terminal = console(.auto, columns: 120, ["TERM": "xterm"])
     #expect(terminal.showsProgress && terminal.usesColor && terminal.columns == 120)

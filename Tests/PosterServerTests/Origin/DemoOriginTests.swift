@@ -61,6 +61,16 @@ struct DemoOriginTests {
         + #","success":false}"#)
   }
 
+  @Test func `an origin that wants no key answers without one`() throws {
+    var configuration = DemoOrigin.Configuration()
+    configuration.requiresCredential = false
+    let origin = try DemoOrigin(configuration)
+    for target in ["/3/trending/all/day", "/3/configuration"] {
+      #expect(try PlainHTTP.get(target, port: origin.port).status == 200)
+    }
+    #expect(try PlainHTTP.get("/3/nonsense", port: origin.port).status == 404)
+  }
+
   @Test(arguments: [
     "/3/nonsense", "/3/", "/3", "/3/trending/all", "/3/trending/all/month", "/3/trending/book/day",
     "/3/trending/all/day/more", "/3/configuration/",
