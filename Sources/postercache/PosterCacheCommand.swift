@@ -6,6 +6,7 @@ import Synchronization
 @main
 enum PosterCacheCommand {
   static func main() {
+    openMissingStandardFiles()
     // A reader that goes away shows as EPIPE where we write, also on curl's sockets.
     signal(SIGPIPE, SIG_IGN)
     let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
@@ -22,6 +23,15 @@ enum PosterCacheCommand {
     }
     let console = Console(settings.output, environment: environment)
     run(Session(settings: settings, console: console))
+  }
+
+  /// Where a shell has closed standard input, output or error, the next file to be opened, perhaps
+  /// one of the cache, would get its number and what is printed.
+  private static func openMissingStandardFiles() {
+    for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) == -1 {
+      // Takes the lowest free number, which is this one.
+      _ = open("/dev/null", number == STDIN_FILENO ? O_RDONLY : O_WRONLY)
+    }
   }
 
   /// Help and version, without starting anything.

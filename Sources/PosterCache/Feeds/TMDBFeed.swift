@@ -4,10 +4,11 @@
 /// copying it copies its position in the list.
 ///
 /// ```swift
-/// var feed = try TMDBFeed(.trending(media: .all, window: .day), credential: token) {
-///   try await pipeline.page($0)
+/// var feed = try TMDBFeed(
+///   .trending(media: .all, window: .day), credential: token, load: pipeline.page)
+/// while let page = try await feed.nextPage() {
+///   for item in page.items { print(item.posterPath) }
 /// }
-/// while let page = try await feed.nextPage() { … }
 /// ```
 public struct TMDBFeed: Sendable {
   /// Loads one page; usually ``PosterPipeline/page(_:)``.

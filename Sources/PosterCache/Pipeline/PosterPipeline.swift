@@ -86,6 +86,7 @@ public final class PosterPipeline: Sendable {
   ///
   /// - Throws: what the transfer failed with, ``PosterError/Code/offline``, or
   ///   ``PosterError/Code/notStored``.
+  @discardableResult
   public func warm(_ request: PosterRequest) async throws(PosterError) -> WarmOutcome {
     var request = request
     if request.priority == .visible { request.priority = .background }

@@ -128,6 +128,28 @@ struct PosterPipelineTests {
     #expect(origin.requestCount(of: "/t/p/*") == 2)
   }
 
+  /// What `docs/embedding.md` shows.
+  @Test func `a list's posters are warmed through one pipeline`() async throws {
+    let pipeline = try PosterPipeline(configuration())
+    var feed = try TMDBFeed(
+      .trending(media: .movie, window: .day), api: origin.api, credential: .bearerToken("token"),
+      pageLimit: 2, load: pipeline.page)
+    var count = 0
+    while let page = try await feed.nextPage() {
+      for item in page.items {
+        try await pipeline.warm(
+          PosterRequest(path: item.posterPath, size: .w92, images: origin.images))
+        count += 1
+      }
+    }
+    #expect(count > 30)
+    #expect(try pipeline.disk?.statistics().entries == count)
+    let poster = try await pipeline.poster(for: request("x.jpg"))
+    #expect(poster.body.data.count == poster.body.count)
+    #expect(poster.body.bytes == DemoPoster.encode(name: "x.jpg", size: .w342))
+    await pipeline.shutdown()
+  }
+
   @Test func `what was stored under a clock far ahead is not fresh for ever`() async throws {
     let time = Monitor(Date().addingTimeInterval(90 * 365 * 86_400))
     var configuration = self.configuration()
