@@ -133,9 +133,14 @@ struct FetcherLimitTests {
   @Test func `no descriptors left is told as that`() async {
     // In a process of its own, which has no room for an epoll descriptor.
     await #expect(processExitsWith: .success) {
-      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var usual = rlimit()
+      try #require(getrlimit(resource, &usual) == 0)
+      var limit = rlimit(rlim_cur: 0, rlim_max: usual.rlim_max)
+      try #require(setrlimit(resource, &limit) == 0)
       let error = #expect(throws: PosterError.self) { try Fetcher() }
+      // What looks for leaks at the end needs files as well.
+      try #require(setrlimit(resource, &usual) == 0)
       #expect(error?.code == .resourcesExhausted)
       #expect(error?.message == "cannot start fetching; raise the limit of open files")
       #expect((error?.underlying as? SystemError)?.errorNumber == EMFILE)
