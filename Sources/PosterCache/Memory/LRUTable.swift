@@ -39,26 +39,22 @@ struct LRUTable<Value: Sendable>: Sendable {
   }
 
   /// The value for `key`, which becomes the most recently used.
-  ///
-  /// The hot path of the memory tier: one check that the slots are ours alone instead of one for each
-  /// link, and none of bounds that the table itself keeps.
   mutating func value(for key: CacheKey) -> Value? {
-    positions.withUnsafeBufferPointer { positions in
-      slots.withUnsafeMutableBufferPointer { slots in
-        let mask = positions.count - 1
-        var place = Int(truncatingIfNeeded: key.low) & mask
-        while true {
-          let slot = positions[place]
-          if slot == Self.none { return nil }
-          // A position that is taken names a slot, so there are some.
-          let found = slots.baseAddress! + Int(slot)
-          if found.pointee.key == key {
-            if slot != mostRecent { Self.moveToFront(slot, in: slots, &mostRecent, &leastRecent) }
-            return found.pointee.value
-          }
-          place = (place + 1) & mask
-        }
-      }
+    let slot = positions[position(of: key)]
+    guard slot != Self.none else { return nil }
+    let first = mostRecent
+    guard slot != first else { return slots[Int(slot)].value }
+    mostRecent = slot
+    // Moved to the front with one check that the array is ours alone instead of one for each link.
+    return slots.withUnsafeMutableBufferPointer { slots in
+      let moved = slots.baseAddress! + Int(slot)  // not empty: it holds `slot`
+      let (newer, older) = (moved.pointee.newer, moved.pointee.older)
+      slots[Int(newer)].older = older
+      if older == Self.none { leastRecent = newer } else { slots[Int(older)].newer = newer }
+      moved.pointee.newer = Self.none
+      moved.pointee.older = first
+      slots[Int(first)].newer = slot
+      return moved.pointee.value
     }
   }
 
@@ -139,20 +135,6 @@ struct LRUTable<Value: Sendable>: Sendable {
     if mostRecent != Self.none { slots[Int(mostRecent)].newer = slot }
     mostRecent = slot
     if leastRecent == Self.none { leastRecent = slot }
-  }
-
-  /// Makes a slot that is not the first one the first one.
-  private static func moveToFront(
-    _ slot: Int32, in slots: UnsafeMutableBufferPointer<Slot>, _ mostRecent: inout Int32,
-    _ leastRecent: inout Int32
-  ) {
-    let (newer, older) = (slots[Int(slot)].newer, slots[Int(slot)].older)
-    slots[Int(newer)].older = older
-    if older == Self.none { leastRecent = newer } else { slots[Int(older)].newer = newer }
-    slots[Int(slot)].newer = Self.none
-    slots[Int(slot)].older = mostRecent
-    slots[Int(mostRecent)].newer = slot
-    mostRecent = slot
   }
 
   private mutating func unlink(_ slot: Int32) {
