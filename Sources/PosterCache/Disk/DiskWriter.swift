@@ -23,6 +23,8 @@ final class DiskWriter: Sendable {
   private nonisolated(unsafe) let appender: SegmentAppender
   private nonisolated(unsafe) var released: [PendingExtent] = []
   private nonisolated(unsafe) var lastSyncAt: UInt64 = 0
+  /// Something was committed since the last sync.
+  private nonisolated(unsafe) var isUnsynced = false
   /// The work was brought to its end from within a completion.
   private nonisolated(unsafe) var hasEnded = false
   private let life = Monitor(Life.idle)
@@ -133,29 +135,26 @@ final class DiskWriter: Sendable {
 
   private func run() {
     releaseLeftovers()
-    var needsSync = false
     while true {
       let batch = state.wait(
         untilNanoseconds: { state in
-          let sync = needsSync ? lastSyncAt + Self.syncNanoseconds : nil
+          let sync = isUnsynced ? lastSyncAt + Self.syncNanoseconds : nil
           return [state.queue.deadline, sync].compactMap { $0 }.min()
         },
         for: { state -> DiskQueue.Batch? in
           let now = monotonicNanoseconds()
           if let batch = state.queue.takeDueBatch(now: now) { return batch }
-          return needsSync && lastSyncAt + Self.syncNanoseconds <= now ? .operations([]) : nil
+          return isUnsynced && lastSyncAt + Self.syncNanoseconds <= now ? .operations([]) : nil
         })
       guard case .operations(let operations) = batch else { break }
       if !operations.isEmpty {
         perform(operations)
         if hasEnded { return }
-        needsSync = true
       }
       let now = monotonicNanoseconds()
-      if needsSync, lastSyncAt + Self.syncNanoseconds <= now {
+      if lastSyncAt + Self.syncNanoseconds <= now {
         sync()
         lastSyncAt = now
-        needsSync = false
       }
     }
     forgetReleased()
@@ -225,6 +224,7 @@ final class DiskWriter: Sendable {
       return outcome
     }
     appender.commit()
+    isUnsynced = true
     released = []
     // Counted from now on are those that came meanwhile.
     self.hits.subtract(hits, ordering: .relaxed)
@@ -303,6 +303,7 @@ final class DiskWriter: Sendable {
       try editor.finish()
       return editor.freed
     }
+    isUnsynced = true
     released += files.release(freed)
   }
 
@@ -333,6 +334,8 @@ final class DiskWriter: Sendable {
   }
 
   private func sync() {
+    guard isUnsynced else { return }
+    isUnsynced = false
     // Where this fails, a power cut costs what was not written yet; nobody has to be told.
     try? index.sync()
   }
