@@ -19,15 +19,24 @@ final class DiskWriter: Sendable {
   private let index: Index
   private let files: SegmentFiles
   private let state = Monitor(State())
-  // Used by the writer's thread only.
-  private nonisolated(unsafe) let appender: SegmentAppender
-  private nonisolated(unsafe) var released: [PendingExtent] = []
-  private nonisolated(unsafe) var lastSyncAt: UInt64 = 0
-  /// Something was committed since the last sync.
-  private nonisolated(unsafe) var isUnsynced = false
-  /// The work was brought to its end from within a completion.
-  private nonisolated(unsafe) var hasEnded = false
+  private nonisolated(unsafe) let own: Own  // touched by the writer's thread alone
   private let life = Monitor(Life.idle)
+
+  /// What the writer's thread has for itself.
+  private final class Own {
+    let appender: SegmentAppender
+    /// Extents that were given back and still stand in the index.
+    var released: [PendingExtent] = []
+    var lastSyncAt: UInt64 = 0
+    /// Something was committed since the last sync.
+    var isUnsynced = false
+    /// The work was brought to its end from within a completion.
+    var hasEnded = false
+
+    init(appender: SegmentAppender) {
+      self.appender = appender
+    }
+  }
 
   private enum Life {
     case idle
@@ -42,7 +51,7 @@ final class DiskWriter: Sendable {
   init(index: Index, directory: CacheDirectory, files: SegmentFiles) {
     self.index = index
     self.files = files
-    appender = SegmentAppender(directory: directory)
+    own = Own(appender: SegmentAppender(directory: directory))
   }
 
   /// Starts the thread.
@@ -123,7 +132,7 @@ final class DiskWriter: Sendable {
       // the index closes once this returns.
       thread.detach()
       run()
-      hasEnded = true
+      own.hasEnded = true
     } else {
       thread.join()
     }
@@ -138,29 +147,30 @@ final class DiskWriter: Sendable {
     while true {
       let batch = state.wait(
         untilNanoseconds: { state in
-          let sync = isUnsynced ? lastSyncAt + Self.syncNanoseconds : nil
+          let sync = own.isUnsynced ? own.lastSyncAt + Self.syncNanoseconds : nil
           return [state.queue.deadline, sync].compactMap { $0 }.min()
         },
         for: { state -> DiskQueue.Batch? in
           let now = monotonicNanoseconds()
           if let batch = state.queue.takeDueBatch(now: now) { return batch }
-          return isUnsynced && lastSyncAt + Self.syncNanoseconds <= now ? .operations([]) : nil
+          return own.isUnsynced && own.lastSyncAt + Self.syncNanoseconds <= now
+            ? .operations([]) : nil
         })
       guard case .operations(let operations) = batch else { break }
       if !operations.isEmpty {
         perform(operations)
-        if hasEnded { return }
+        if own.hasEnded { return }
       }
       let now = monotonicNanoseconds()
-      if lastSyncAt + Self.syncNanoseconds <= now {
+      if own.lastSyncAt + Self.syncNanoseconds <= now {
         sync()
-        lastSyncAt = now
+        own.lastSyncAt = now
       }
     }
     forgetReleased()
     sync()
     // Gives the segment's lock up: the next one to open the directory can continue it.
-    appender.abandon()
+    own.appender.abandon()
   }
 
   /// Gives back what a process that died took out of use without getting to it.
@@ -168,7 +178,7 @@ final class DiskWriter: Sendable {
     // An index that cannot be read will tell those who ask it something; this is nobody's request.
     let extents = try? index.read { rows throws(PosterError) in try rows.pendingExtents() }
     guard let extents else { return }
-    released += files.release(extents)
+    own.released += files.release(extents)
   }
 
   /// Carries out a batch and tells those who wait. Where a record cannot be written, the inserts
@@ -182,16 +192,16 @@ final class DiskWriter: Sendable {
         ? try commit(operations, storing: true)
         : BatchOutcome(failures: operations.map { _ in nil })
     } catch let failure {
-      appender.abandon()
+      own.appender.abandon()
       do throws(PosterError) {
         outcome = try commit(operations, storing: false)
         outcome.failures = operations.map { $0.isInsert ? failure : nil }
       } catch {
-        appender.abandon()
+        own.appender.abandon()
         outcome = BatchOutcome(failures: operations.map { _ in error })
       }
     }
-    released += files.release(outcome.freed)
+    own.released += files.release(outcome.freed)
     finish(operations, outcome)
   }
 
@@ -207,7 +217,7 @@ final class DiskWriter: Sendable {
   ) throws(PosterError) -> BatchOutcome {
     let hits = self.hits.load(ordering: .relaxed)
     let misses = self.misses.load(ordering: .relaxed)
-    let forgotten = released
+    let forgotten = own.released
     let usedBytes = try index.usedBytes()
     let outcome = try index.write { transaction throws(PosterError) in
       var outcome = BatchOutcome()
@@ -218,14 +228,14 @@ final class DiskWriter: Sendable {
         outcome.failures.append(
           try apply(operation, &editor, storing: storing, removed: &outcome.removed))
       }
-      try appender.write()
+      try own.appender.write()
       try editor.finish()
       outcome.freed = editor.freed
       return outcome
     }
-    appender.commit()
-    isUnsynced = true
-    released = []
+    own.appender.commit()
+    own.isUnsynced = true
+    own.released = []
     // Counted from now on are those that came meanwhile.
     self.hits.subtract(hits, ordering: .relaxed)
     self.misses.subtract(misses, ordering: .relaxed)
@@ -237,7 +247,7 @@ final class DiskWriter: Sendable {
     let onlyWaits = operations.allSatisfy { operation in
       if case .barrier = operation { true } else { false }
     }
-    return !onlyWaits || !released.isEmpty || hits.load(ordering: .relaxed) > 0
+    return !onlyWaits || !own.released.isEmpty || hits.load(ordering: .relaxed) > 0
       || misses.load(ordering: .relaxed) > 0
   }
 
@@ -259,8 +269,8 @@ final class DiskWriter: Sendable {
       try editor.setLimit(UInt64(limit))
     case .removeAll:
       // Records that were gathered, but not written, lie in segments that go.
-      try appender.write()
-      appender.abandon()
+      try own.appender.write()
+      own.appender.abandon()
       removed = try editor.removeAll()
     case .barrier:
       break
@@ -273,7 +283,7 @@ final class DiskWriter: Sendable {
   ) throws(PosterError) -> PosterError? {
     let poster = insertion.poster
     var refusal: PosterError?
-    let place = try appender.gather(poster, isSeen: insertion.isSeen, &editor) {
+    let place = try own.appender.gather(poster, isSeen: insertion.isSeen, &editor) {
       (blockBytes, editor) throws(PosterError) in
       if try editor.makeRoom(for: blockBytes, replacing: poster.key) { return true }
       let limit = ByteSize(bytes: Int(editor.totals.limit))
@@ -303,8 +313,8 @@ final class DiskWriter: Sendable {
       try editor.finish()
       return editor.freed
     }
-    isUnsynced = true
-    released += files.release(freed)
+    own.isUnsynced = true
+    own.released += files.release(freed)
   }
 
   /// Takes what is written out of the readers' way and tells those who wait.
@@ -334,8 +344,8 @@ final class DiskWriter: Sendable {
   }
 
   private func sync() {
-    guard isUnsynced else { return }
-    isUnsynced = false
+    guard own.isUnsynced else { return }
+    own.isUnsynced = false
     // Where this fails, a power cut costs what was not written yet; nobody has to be told.
     try? index.sync()
   }

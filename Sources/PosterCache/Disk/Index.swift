@@ -20,13 +20,12 @@ final class Index: Sendable {
     var hasIntegerKeys: Bool { self == .recency || self == .segments }
   }
 
-  /// Bytes of the sparse map, and so of the largest index: about 70 million entries.
+  /// Bytes of the sparse map, and so of the largest index: at 160 bytes an entry, a hundred million.
   static let mapBytes = 16 << 30
   /// Read transactions at once, over all processes.
   static let maximumReaders: UInt32 = 1024
 
-  // LMDB's environment may be used from any thread (MDB_NOTLS).
-  private nonisolated(unsafe) let environment: OpaquePointer
+  private nonisolated(unsafe) let environment: OpaquePointer  // any thread's, with MDB_NOTLS
   let tables: [MDB_dbi]
   /// Held open so that no other directory gets the inode by which this one is known.
   private let directory: FileDescriptor
@@ -34,7 +33,7 @@ final class Index: Sendable {
   private let idleReaders = Lock<[Reader]>([])
 
   /// A read transaction's handle; used by one thread at a time.
-  private struct Reader: @unchecked Sendable {
+  private struct Reader: @unchecked Sendable {  // goes from thread to thread, never to two at once
     let handle: OpaquePointer
   }
 
