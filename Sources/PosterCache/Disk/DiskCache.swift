@@ -37,7 +37,7 @@ public final class DiskCache: Sendable {
     writer.start()
     if let limit {
       // An error leaves by way of `deinit`, which needs all properties set, as they are.
-      try waiting { .setLimit(limit.bytes, $0) }
+      _ = try edit(.setLimit(limit.bytes))
     }
   }
 
@@ -86,11 +86,14 @@ public final class DiskCache: Sendable {
     writer.insert(poster, isSeen: isSeen, completion: completion)
   }
 
-  /// Removes everything, pinned posters included; returns how many posters and bytes of pictures
-  /// went. What other processes are about to store is stored afterwards. Waits for the disk.
-  @discardableResult
-  public func removeAll() throws(PosterError) -> (entries: Int, bytes: Int) {
-    try waiting { .removeAll($0) }
+  /// Hands the picture out as a range of an open file instead of bytes, or returns `nil` if it is not
+  /// stored or found damaged. Counts as use, and its bytes have been checked.
+  ///
+  /// - Throws: as ``poster(for:isSeen:)``.
+  public func lease(
+    _ request: PosterRequest, isSeen: Bool = true
+  ) throws(PosterError) -> PosterLease? {
+    fatalError("stub")
   }
 
   /// Waits until everything asked for so far is committed.
@@ -148,7 +151,8 @@ public final class DiskCache: Sendable {
     return DiskStatistics(
       entries: Int(totals.entries), bytes: Int(totals.liveBytes) + indexBytes,
       limit: Int(totals.limit), segments: segments, hits: Int(totals.hits),
-      misses: Int(totals.misses), evictions: Int(totals.evictions), corrupt: Int(totals.corrupt))
+      misses: Int(totals.misses), evictions: Int(totals.evictions), corrupt: Int(totals.corrupt),
+      pinnedBytes: Int(totals.pinnedBytes), occupiedBytes: 0)
   }
 
   // MARK: - Private
@@ -176,6 +180,11 @@ public final class DiskCache: Sendable {
       }
     }
     return nil
+  }
+
+  /// Has `edit` carried out and waits for what comes of it.
+  func edit(_ edit: DiskEdit) throws(PosterError) -> DiskEdit.Outcome {
+    try waiting { .edit(edit, $0) }
   }
 
   /// Queues an operation and waits for its result.

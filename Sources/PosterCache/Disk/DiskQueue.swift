@@ -12,10 +12,8 @@ struct DiskQueue {
     case touch(LRUTable<Bool>)
     /// Drop a record that was found damaged.
     case dropDamaged(CacheKey, sequence: UInt64)
-    /// Set the directory's limit and say how it went.
-    case setLimit(Int, Completion<Void>)
-    /// Drop everything and say how much that was.
-    case removeAll(Completion<(entries: Int, bytes: Int)>)
+    /// Change what is stored and say what came of it.
+    case edit(DiskEdit, Completion<DiskEdit.Outcome>)
     /// Nothing; says when everything before it is done.
     case barrier(Completion<Void>)
   }

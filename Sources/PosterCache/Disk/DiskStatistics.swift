@@ -17,4 +17,8 @@ public struct DiskStatistics: Sendable, Hashable {
   public var evictions: Int
   /// Records found damaged, and dropped.
   public var corrupt: Int
+  /// Bytes in blocks of the pinned posters among ``bytes``.
+  public var pinnedBytes: Int
+  /// Bytes that the segments and the index' files really occupy on the disk.
+  public var occupiedBytes: Int
 }

@@ -208,7 +208,8 @@ final class DiskWriter: Sendable {
   private struct BatchOutcome {
     /// Why the operation at the same place failed, or `nil`.
     var failures: [PosterError?] = []
-    var removed: (entries: Int, bytes: Int) = (0, 0)
+    /// What came of the edits, in their order.
+    var edited: [DiskEdit.Outcome] = []
     var freed: [PendingExtent] = []
   }
 
@@ -226,7 +227,7 @@ final class DiskWriter: Sendable {
       editor.count(hits: hits, misses: misses)
       for operation in operations {
         outcome.failures.append(
-          try apply(operation, &editor, storing: storing, removed: &outcome.removed))
+          try apply(operation, &editor, storing: storing, edited: &outcome.edited))
       }
       try own.appender.write()
       try editor.finish()
@@ -254,7 +255,7 @@ final class DiskWriter: Sendable {
   /// Carries out one operation; returns why it was refused, if it was.
   private func apply(
     _ operation: DiskQueue.Operation, _ editor: inout IndexEditor, storing: Bool,
-    removed: inout (entries: Int, bytes: Int)
+    edited: inout [DiskEdit.Outcome]
   ) throws(PosterError) -> PosterError? {
     switch operation {
     case .insert(let insertion):
@@ -265,17 +266,32 @@ final class DiskWriter: Sendable {
       }
     case .dropDamaged(let key, let sequence):
       try editor.dropDamaged(key, sequence: sequence)
-    case .setLimit(let limit, _):
-      try editor.setLimit(UInt64(limit))
-    case .removeAll:
-      // Records that were gathered, but not written, lie in segments that go.
-      try own.appender.write()
-      own.appender.abandon()
-      removed = try editor.removeAll()
+    case .edit(let edit, _):
+      edited.append(try apply(edit, &editor))
     case .barrier:
       break
     }
     return nil
+  }
+
+  private func apply(
+    _ edit: DiskEdit, _ editor: inout IndexEditor
+  ) throws(PosterError) -> DiskEdit.Outcome {
+    switch edit {
+    case .setLimit(let limit):
+      return try editor.setLimit(UInt64(limit))
+    case .trim(let bytes):
+      return try editor.trim(to: UInt64(bytes))
+    case .remove(let keys):
+      return try editor.remove(keys)
+    case .removeAll:
+      // Records that were gathered, but not written, lie in segments that go.
+      try own.appender.write()
+      own.appender.abandon()
+      return try editor.removeAll()
+    case .setPinned(let keys, let isPinned):
+      return try editor.setPinned(keys, isPinned)
+    }
   }
 
   private func insert(
@@ -325,12 +341,13 @@ final class DiskWriter: Sendable {
         state.unwritten[insertion.poster.key] = nil
       }
     }
+    var edited = outcome.edited.makeIterator()
     for (operation, failure) in zip(operations, outcome.failures) {
       switch operation {
       case .insert(let insertion): insertion.completion(Result(failure))
-      case .barrier(let completion), .setLimit(_, let completion): completion(Result(failure))
-      case .removeAll(let completion):
-        completion(failure.map { .failure($0) } ?? .success(outcome.removed))
+      case .barrier(let completion): completion(Result(failure))
+      case .edit(_, let completion):
+        completion(failure.map { .failure($0) } ?? .success(edited.next() ?? DiskEdit.Outcome()))
       case .touch, .dropDamaged: break
       }
     }

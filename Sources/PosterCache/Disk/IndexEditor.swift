@@ -62,7 +62,7 @@ struct IndexEditor {
       if kept + UInt64(blockBytes) + indexBytes <= totals.limit {
         return true
       }
-      guard try evictLeastRecent() else { return false }
+      guard try evictLeastRecent() != nil else { return false }
     }
   }
 
@@ -103,9 +103,47 @@ struct IndexEditor {
     totals.corrupt += 1
   }
 
-  /// Drops everything, pinned posters included; returns how many posters and body bytes that were.
-  mutating func removeAll() throws(PosterError) -> (entries: Int, bytes: Int) {
-    let removed = (Int(totals.entries), Int(totals.bodyBytes))
+  /// Drops the posters for `keys`, pinned or not.
+  mutating func remove(_ keys: [CacheKey]) throws(PosterError) -> DiskEdit.Outcome {
+    var outcome = DiskEdit.Outcome()
+    for key in keys {
+      guard let entry = try transaction.entry(key) else {
+        outcome.missing.append(key)
+        continue
+      }
+      try discard(key, entry)
+      outcome.count(entry)
+    }
+    return outcome
+  }
+
+  /// Pins or unpins the posters for `keys`; their last use stays what it was.
+  mutating func setPinned(
+    _ keys: [CacheKey], _ isPinned: Bool
+  ) throws(PosterError) -> DiskEdit.Outcome {
+    var outcome = DiskEdit.Outcome()
+    for key in keys {
+      guard var entry = try transaction.entry(key) else {
+        outcome.missing.append(key)
+        continue
+      }
+      outcome.count(entry)
+      guard entry.isPinned != isPinned else { continue }
+      try transaction.delete(.recency, entry.recency)
+      entry.isPinned = isPinned
+      try transaction.put(.recency, entry.recency, key)
+      try transaction.put(.entries, key, entry)
+      let blockBytes = UInt64(entry.blockBytes)
+      totals.pinnedBytes =
+        isPinned
+        ? totals.pinnedBytes + blockBytes : try Self.difference(totals.pinnedBytes, blockBytes)
+    }
+    return outcome
+  }
+
+  /// Drops everything, pinned posters included.
+  mutating func removeAll() throws(PosterError) -> DiskEdit.Outcome {
+    let removed = DiskEdit.Outcome(posters: Int(totals.entries), bytes: Int(totals.bodyBytes))
     try transaction.removeAll(.entries)
     try transaction.removeAll(.recency)
     for (number, _) in try transaction.segments() { try retire(number) }
@@ -117,10 +155,18 @@ struct IndexEditor {
   }
 
   /// Sets the directory's limit and evicts as much as it demands, and no more.
-  mutating func setLimit(_ limit: UInt64) throws(PosterError) {
-    let limit = min(limit, Self.largestLimit)
-    totals.limit = limit
-    while totals.liveBytes + indexBytes > limit, try evictLeastRecent() {}
+  mutating func setLimit(_ limit: UInt64) throws(PosterError) -> DiskEdit.Outcome {
+    totals.limit = min(limit, Self.largestLimit)
+    return try trim(to: totals.limit)
+  }
+
+  /// Evicts until the total is at most `bytes`, or only pinned posters are left.
+  mutating func trim(to bytes: UInt64) throws(PosterError) -> DiskEdit.Outcome {
+    var outcome = DiskEdit.Outcome()
+    while totals.liveBytes + indexBytes > bytes, let victim = try evictLeastRecent() {
+      outcome.count(victim)
+    }
+    return outcome
   }
 
   /// Adds to the counters.
@@ -189,19 +235,19 @@ struct IndexEditor {
     return totals.nextTick
   }
 
-  /// Evicts the first poster in the order of eviction; returns whether there was one to evict.
-  private mutating func evictLeastRecent() throws(PosterError) -> Bool {
+  /// Evicts the first poster in the order of eviction and returns its entry, if there was one.
+  private mutating func evictLeastRecent() throws(PosterError) -> EntryRow? {
     let first = try transaction.first(.recency) { (RecencyKey(bytes: $0), CacheKey(bytes: $1)) }
-    guard let first else { return false }
+    guard let first else { return nil }
     guard let recency = first.0, let key = first.1, let entry = try transaction.entry(key),
       entry.recency == recency
     else {
       throw .damagedIndex("order of use")
     }
-    guard !recency.isPinned else { return false }
+    guard !recency.isPinned else { return nil }
     try discard(key, entry)
     totals.evictions += 1
-    return true
+    return entry
   }
 
   /// Takes the entry out of every table and total, and gives its extent back.
@@ -247,5 +293,12 @@ struct IndexEditor {
   private mutating func release(_ extent: PendingExtent) throws(PosterError) {
     freed.append(extent)
     try transaction.put(.pending, extent.key, NumberRow(extent.length))
+  }
+}
+
+extension DiskEdit.Outcome {
+  fileprivate mutating func count(_ entry: EntryRow) {
+    posters += 1
+    bytes += Int(entry.bodyLength)
   }
 }

@@ -11,13 +11,13 @@ struct ClearCommand {
   func run() throws -> CommandStatus {
     let disk = try session.existingCache()
     defer { disk.close() }
-    let (entries, bytes) = try disk.removeAll()
+    let removed = try disk.removeAll()
     if session.console.output.isJSON {
       try session.console.result(
-        .object([("removed", .integer(entries)), ("bytes", .integer(bytes))]))
+        .object([("removed", .integer(removed.posters)), ("bytes", .integer(removed.bytes))]))
     } else {
       try session.console.summary(
-        "removed \(counted(entries, "poster")), \(ByteSize(bytes: bytes))\n")
+        "removed \(counted(removed.posters, "poster")), \(ByteSize(bytes: removed.bytes))\n")
     }
     return .success
   }

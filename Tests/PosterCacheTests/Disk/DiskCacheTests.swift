@@ -73,7 +73,7 @@ struct DiskCacheTests {
     let cache = try DiskCache(directory: directory.path)
     for number in 1...20 { cache.insert(SamplePoster.make(number, bytes: 30_000)) }
     let removed = try cache.removeAll()
-    #expect(removed.entries == 20)
+    #expect(removed.posters == 20)
     #expect(removed.bytes == 600_000)
     #expect(try numbers(cache) == [])
     #expect(try cache.poster(for: SamplePoster.request(3)) == nil)
