@@ -25,7 +25,9 @@ let package = Package(
     // Comes with libmicrohttpd-dev on Debian and Ubuntu.
     system("CNettle", pkgConfig: "nettle", apt: "nettle-dev"),
     .target(name: "CLinux"),
-    .target(name: "PosterCache", dependencies: ["CCurl", "CLMDB", "CXXHash", "CLinux"]),
+    .target(name: "CIndexWalk", dependencies: ["CLMDB"]),
+    .target(
+      name: "PosterCache", dependencies: ["CCurl", "CLMDB", "CXXHash", "CLinux", "CIndexWalk"]),
     .target(
       name: "PosterServer",
       dependencies: ["PosterCache", "CMicrohttpd", "CTurboJPEG", "CPNG", "CXXHash", "CLinux"]),

@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int postercache_ofd_lock(int fd, short type, int64_t start, int64_t length) {
@@ -22,6 +24,46 @@ int postercache_punch_hole(int fd, int64_t offset, int64_t length) {
 
 int postercache_reserve(int fd, int64_t length) {
   return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length);
+}
+
+int64_t postercache_next_data(int fd, int64_t offset) {
+  return lseek(fd, offset, SEEK_DATA);
+}
+
+int64_t postercache_next_hole(int fd, int64_t offset) {
+  return lseek(fd, offset, SEEK_HOLE);
+}
+
+// Written by the only thread of a fresh child, before anything else runs there.
+static volatile int is_forked_child;
+static int watch_status;
+
+static void note_fork(void) {
+  is_forked_child = 1;
+}
+
+static void register_watch(void) {
+  watch_status = pthread_atfork(NULL, NULL, note_fork);
+}
+
+int postercache_watch_forks(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  int status = pthread_once(&once, register_watch);
+  return status ? status : watch_status;
+}
+
+int postercache_is_forked_child(void) {
+  return is_forked_child;
+}
+
+int postercache_run_in_child(int (*body)(void *), void *context) {
+  pid_t child = fork();
+  if (child == -1) return -1;
+  if (child == 0) _exit(body(context));
+  int status;
+  while (waitpid(child, &status, 0) == -1)
+    if (errno != EINTR) return -1;
+  return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int postercache_open(const char *path, int flags, mode_t mode) {

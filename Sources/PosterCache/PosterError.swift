@@ -43,6 +43,8 @@ public struct PosterError: Error, Sendable {
     case notStored
     /// The configuration contradicts itself or is out of range.
     case invalidConfiguration
+    /// The cache was opened before `fork` and is used in the child.
+    case forkedProcess
     /// The system has no more descriptors or memory for what should be started.
     case resourcesExhausted
   }

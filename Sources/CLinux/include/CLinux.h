@@ -23,8 +23,23 @@ int postercache_ofd_lock_wait(int fd, short type, int64_t start, int64_t length)
 // Gives the blocks wholly inside the range back to the file system; the size stays.
 int postercache_punch_hole(int fd, int64_t offset, int64_t length);
 
+// The first byte at or behind `offset` that has a block behind it, or that has none; -1 with ENXIO
+// where there is none up to the file's end. File systems that do not know holes say that every byte
+// has a block.
+int64_t postercache_next_data(int fd, int64_t offset);
+int64_t postercache_next_hole(int fd, int64_t offset);
+
 // Allocates blocks for the file's first bytes without changing its size.
 int postercache_reserve(int fd, int64_t length);
+
+// Has forks noticed from now on: in a child made by fork afterwards, and in its children, the second
+// function returns 1. Returns 0, or an error number.
+int postercache_watch_forks(void);
+int postercache_is_forked_child(void);
+
+// Runs `body` in a forked child, which then ends without running anything else. Returns body's result
+// (0 to 255), 256 and the number of the signal that ended the child, or -1.
+int postercache_run_in_child(int (*body)(void *), void *context);
 
 int postercache_open(const char *path, int flags, mode_t mode);
 int postercache_openat(int directory, const char *path, int flags, mode_t mode);

@@ -44,7 +44,10 @@ extension DiskCache {
   private func change(
     _ requests: [PosterRequest], _ edit: ([CacheKey]) -> DiskEdit
   ) throws(PosterError) -> DiskChange {
-    let outcome = try self.edit(edit(requests.map(\.key)))
+    // A poster that is named twice is changed once.
+    var seen: Set<CacheKey> = []
+    let keys = requests.map(\.key).filter { seen.insert($0).inserted }
+    let outcome = try self.edit(edit(keys))
     let missing = Set(outcome.missing)
     var change = DiskChange(outcome)
     change.missing = requests.filter { missing.contains($0.key) }

@@ -13,9 +13,10 @@ import Synchronization
 /// thread; everything that changes the directory is queued for one thread of this object, which
 /// writes in batches. Formats: `docs/disk-format.md`.
 public final class DiskCache: Sendable {
-  private let index: Index
-  private let writer: DiskWriter
-  private let records: RecordReader
+  let directory: CacheDirectory
+  let index: Index
+  let writer: DiskWriter
+  let records: RecordReader
 
   /// Opens the cache in `directory`.
   ///
@@ -26,22 +27,34 @@ public final class DiskCache: Sendable {
   ///     holds something else is refused.
   /// - Throws: ``PosterError/Code/directoryUnavailable``, ``PosterError/Code/unsupportedFormat`` or
   ///   ``PosterError/Code/damagedIndex``.
-  public init(
+  public convenience init(
     directory path: String, limit: ByteSize? = nil, creating: Bool = true
   ) throws(PosterError) {
-    let directory = try CacheDirectory(path, creating: creating)
-    let files = SegmentFiles(directory: directory)
-    index = try Index.acquire(in: directory.index)
-    records = RecordReader(files: files)
-    writer = DiskWriter(index: index, directory: directory, files: files)
-    writer.start()
+    try ForkGuard.check()
+    try self.init(in: CacheDirectory(path, creating: creating, prepare: IndexRecovery.prepare))
     if let limit {
       // An error leaves by way of `deinit`, which needs all properties set, as they are.
-      _ = try edit(.setLimit(limit.bytes))
+      try setLimit(limit)
     }
   }
 
+  /// Opens the cache in `directory`, whose index has been prepared.
+  ///
+  /// - Parameter canPunch: `false` to go without holes, as on file systems that have none.
+  init(in directory: CacheDirectory, canPunch: Bool = true) throws(PosterError) {
+    let files = SegmentFiles(directory: directory, canPunch: canPunch)
+    self.directory = directory
+    index = try Index.acquire(in: directory.index)
+    records = RecordReader(files: files, seed: directory.seed)
+    writer = DiskWriter(index: index, directory: directory, files: files)
+    writer.start()
+    // An index that cannot say what it holds is of no use to anybody.
+    _ = try index.read { rows throws(PosterError) in try rows.totals() }
+  }
+
   deinit {
+    // In a child made by fork, thread and environment are the parent's.
+    guard !ForkGuard.isInChild else { return }
     writer.stop()
     Index.release(index)
   }
@@ -57,18 +70,22 @@ public final class DiskCache: Sendable {
   public func poster(
     for request: PosterRequest, isSeen: Bool = true
   ) throws(PosterError) -> StoredPoster? {
-    let poster = try stored(request)
-    if poster != nil {
-      writer.hits.add(1, ordering: .relaxed)
-      writer.posterWasUsed(request.key, isSeen: isSeen)
+    try ForkGuard.check()
+    let poster: StoredPoster?
+    if let unwritten = writer.unwritten(request.key) {
+      poster = unwritten.metadata.address == request.address ? unwritten : nil
     } else {
-      writer.misses.add(1, ordering: .relaxed)
+      poster = try find(request) { entry throws(SystemError) in
+        try records.read(request.key, entry, address: request.address)
+      }
     }
+    count(request, isHit: poster != nil, isSeen: isSeen)
     return poster
   }
 
   /// Counts a use of a poster that somebody else had at hand, such as the memory tier.
   func noteUse(of request: PosterRequest, isSeen: Bool) {
+    guard !ForkGuard.isInChild else { return }
     writer.posterWasUsed(request.key, isSeen: isSeen)
   }
 
@@ -77,12 +94,14 @@ public final class DiskCache: Sendable {
   /// - Parameters:
   ///   - isSeen: somebody asked to see it; unseen posters are evicted first.
   ///   - completion: called once: when the poster is committed, on the writer's thread, or with
-  ///     ``PosterError/Code/notStored``. Where too much waits already (32 MiB), the poster is larger
-  ///     than 1 GiB or the cache is closed, that is at once, on the caller's thread.
+  ///     ``PosterError/Code/notStored``, or ``PosterError/Code/directoryUnavailable`` if the directory
+  ///     was deleted or replaced. Where too much waits already (32 MiB), the poster is larger than
+  ///     1 GiB or the cache is closed, that is at once, on the caller's thread.
   public func insert(
     _ poster: StoredPoster, isSeen: Bool = true,
     completion: @escaping @Sendable (Result<Void, PosterError>) -> Void = { _ in }
   ) {
+    guard !ForkGuard.isInChild else { return completion(.failure(ForkGuard.error)) }
     writer.insert(poster, isSeen: isSeen, completion: completion)
   }
 
@@ -93,17 +112,26 @@ public final class DiskCache: Sendable {
   public func lease(
     _ request: PosterRequest, isSeen: Bool = true
   ) throws(PosterError) -> PosterLease? {
-    fatalError("stub")
+    try ForkGuard.check()
+    // A record that waits to be written has no place yet.
+    if writer.unwritten(request.key) != nil { try flush() }
+    let lease = try find(request) { entry throws(SystemError) in
+      try leased(request, entry)
+    }
+    count(request, isHit: lease != nil, isSeen: isSeen)
+    return lease
   }
 
   /// Waits until everything asked for so far is committed.
   public func flush() throws(PosterError) {
+    try ForkGuard.check()
     try waiting { .barrier($0) }
   }
 
   /// Commits what waits, syncs the index and stops writing: what is inserted from now
   /// on fails with ``PosterError/Code/notStored``, reading goes on. Idempotent; waits for the disk.
   public func close() {
+    guard !ForkGuard.isInChild else { return }
     writer.stop()
   }
 
@@ -142,36 +170,43 @@ public final class DiskCache: Sendable {
   /// Exact totals and counters, this object's uses so far included.
   public func statistics() throws(PosterError) -> DiskStatistics {
     try flush()
-    let (totals, segments, usedBytes) = try index.read { transaction throws(PosterError) in
-      (
-        try transaction.totals(), try transaction.segments().count, try transaction.usedBytes()
-      )
+    let (totals, total, segments) = try index.read { transaction throws(PosterError) in
+      let editor = try IndexEditor(transaction, usedBytes: try transaction.usedBytes())
+      return (editor.totals, editor.totalBytes, try transaction.segments().map(\.number))
     }
-    let indexBytes = max(0, usedBytes - IndexEditor.freeIndexBytes)
     return DiskStatistics(
-      entries: Int(totals.entries), bytes: Int(totals.liveBytes) + indexBytes,
-      limit: Int(totals.limit), segments: segments, hits: Int(totals.hits),
+      entries: Int(totals.entries), bytes: Int(total), limit: Int(totals.limit),
+      segments: segments.count, hits: Int(totals.hits),
       misses: Int(totals.misses), evictions: Int(totals.evictions), corrupt: Int(totals.corrupt),
-      pinnedBytes: Int(totals.pinnedBytes), occupiedBytes: 0)
+      pinnedBytes: Int(totals.pinnedBytes), occupiedBytes: occupiedBytes(segments))
+  }
+
+  private func occupiedBytes(_ segments: [UInt32]) -> Int {
+    segments.reduce(IndexFiles(directory: directory.index).occupiedBytes) { sum, number in
+      // A segment that has just gone occupies nothing.
+      let status = try? records.files.file(number)?.status()
+      return sum + Int(status?.st_blocks ?? 0) * 512
+    }
   }
 
   // MARK: - Private
 
-  private func stored(_ request: PosterRequest) throws(PosterError) -> StoredPoster? {
-    if let poster = writer.unwritten(request.key) {
-      return poster.metadata.address == request.address ? poster : nil
-    }
+  /// What `read` makes of the record for `request`, or `nil` if there is none or it is damaged, in
+  /// which case it is dropped.
+  private func find<Value>(
+    _ request: PosterRequest,
+    _ read: (EntryRow) throws(SystemError) -> RecordReader.Outcome<Value>
+  ) throws(PosterError) -> Value? {
     var previous: EntryRow?
-    while let entry = try index.read({ (rows) throws(PosterError) in try rows.entry(request.key) })
-    {
-      if let previous, previous == entry {
+    while let entry = try row(for: request) {
+      if let previous, previous.isSameRecord(as: entry) {
         // Nobody has changed the entry since it was read the first time: its record is damaged.
         writer.drop(request.key, sequence: entry.sequence)
         return nil
       }
       do throws(SystemError) {
-        switch try records.read(request.key, entry, address: request.address) {
-        case .poster(let poster): return poster
+        switch try read(entry) {
+        case .found(let value): return value
         case .otherAddress: return nil
         case .mismatch: previous = entry
         }
@@ -182,9 +217,40 @@ public final class DiskCache: Sendable {
     return nil
   }
 
+  /// Locks the record that `entry` points to, and then makes sure that the index still refers to it:
+  /// evictions commit first and lock before they punch.
+  private func leased(
+    _ request: PosterRequest, _ entry: EntryRow
+  ) throws(SystemError) -> RecordReader.Outcome<PosterLease> {
+    let range = entry.offset..<entry.offset + UInt64(entry.blockBytes)
+    guard let file = try records.files.leased(entry.segment, range) else { return .mismatch }
+    // An index that cannot be read fails the next lookup, too.
+    let now = try? row(for: request)
+    guard let now, now.isSameRecord(as: entry) else { return .mismatch }
+    return try records.read(request.key, entry, address: request.address).map { poster in
+      PosterLease(
+        file: file, offset: Int(entry.offset) + entry.recordBytes - poster.body.count,
+        count: poster.body.count, metadata: poster.metadata)
+    }
+  }
+
+  private func row(for request: PosterRequest) throws(PosterError) -> EntryRow? {
+    try index.read { rows throws(PosterError) in try rows.entry(request.key) }
+  }
+
+  private func count(_ request: PosterRequest, isHit: Bool, isSeen: Bool) {
+    if isHit {
+      writer.hits.add(1, ordering: .relaxed)
+      writer.posterWasUsed(request.key, isSeen: isSeen)
+    } else {
+      writer.misses.add(1, ordering: .relaxed)
+    }
+  }
+
   /// Has `edit` carried out and waits for what comes of it.
   func edit(_ edit: DiskEdit) throws(PosterError) -> DiskEdit.Outcome {
-    try waiting { .edit(edit, $0) }
+    try ForkGuard.check()
+    return try waiting { .edit(edit, $0) }
   }
 
   /// Queues an operation and waits for its result.

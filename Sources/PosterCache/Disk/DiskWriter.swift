@@ -17,6 +17,7 @@ final class DiskWriter: Sendable {
   let misses = Atomic<Int>(0)
 
   private let index: Index
+  private let directory: CacheDirectory
   private let files: SegmentFiles
   private let state = Monitor(State())
   private nonisolated(unsafe) let own: Own  // touched by the writer's thread alone
@@ -25,8 +26,12 @@ final class DiskWriter: Sendable {
   /// What the writer's thread has for itself.
   private final class Own {
     let appender: SegmentAppender
-    /// Extents that were given back and still stand in the index.
-    var released: [PendingExtent] = []
+    /// What became of extents that were to be given back, not noted in the index yet.
+    var release = SegmentFiles.Release()
+    /// There are extents that somebody holds a lease on.
+    var hasHeldExtents = false
+    /// What the directory's state is known to say.
+    var state: DirectoryState?
     var lastSyncAt: UInt64 = 0
     /// Something was committed since the last sync.
     var isUnsynced = false
@@ -45,11 +50,12 @@ final class DiskWriter: Sendable {
     case ended
   }
 
-  /// An index that changed is synced this often.
+  /// An index that changed is synced, and what could not be given back is tried again, this often.
   static let syncNanoseconds: UInt64 = 1_000_000_000
 
   init(index: Index, directory: CacheDirectory, files: SegmentFiles) {
     self.index = index
+    self.directory = directory
     self.files = files
     own = Own(appender: SegmentAppender(directory: directory))
   }
@@ -143,42 +149,65 @@ final class DiskWriter: Sendable {
   // MARK: - The writer's thread
 
   private func run() {
-    releaseLeftovers()
+    // An index that cannot be read will tell those who ask it something; this is nobody's request.
+    try? Leftovers(index: index, directory: directory).reclaim()
+    retryPending { _ in true }
     while true {
       let batch = state.wait(
         untilNanoseconds: { state in
-          let sync = own.isUnsynced ? own.lastSyncAt + Self.syncNanoseconds : nil
-          return [state.queue.deadline, sync].compactMap { $0 }.min()
+          [state.queue.deadline, nextCare].compactMap { $0 }.min()
         },
         for: { state -> DiskQueue.Batch? in
           let now = monotonicNanoseconds()
           if let batch = state.queue.takeDueBatch(now: now) { return batch }
-          return own.isUnsynced && own.lastSyncAt + Self.syncNanoseconds <= now
-            ? .operations([]) : nil
+          return nextCare.map { $0 <= now } ?? false ? .operations([]) : nil
         })
       guard case .operations(let operations) = batch else { break }
       if !operations.isEmpty {
         perform(operations)
         if own.hasEnded { return }
       }
-      let now = monotonicNanoseconds()
-      if own.lastSyncAt + Self.syncNanoseconds <= now {
-        sync()
-        own.lastSyncAt = now
-      }
+      takeCare()
     }
-    forgetReleased()
+    noteRelease()
     sync()
+    noteSynced()
     // Gives the segment's lock up: the next one to open the directory can continue it.
     own.appender.abandon()
   }
 
-  /// Gives back what a process that died took out of use without getting to it.
-  private func releaseLeftovers() {
-    // An index that cannot be read will tell those who ask it something; this is nobody's request.
-    let extents = try? index.read { rows throws(PosterError) in try rows.pendingExtents() }
-    guard let extents else { return }
-    own.released += files.release(extents)
+  /// When to sync, or to try again what could not be given back; `nil` if there is nothing of that.
+  private var nextCare: UInt64? {
+    own.isUnsynced || own.hasHeldExtents ? own.lastSyncAt + Self.syncNanoseconds : nil
+  }
+
+  /// Does once a second what is to be done now and then.
+  private func takeCare() {
+    let now = monotonicNanoseconds()
+    guard own.lastSyncAt + Self.syncNanoseconds <= now else { return }
+    sync()
+    index.reclaimReaders()
+    retryPending { $0.heldBytes > 0 }
+    own.lastSyncAt = now
+  }
+
+  /// Gives back extents that are still pending: a process that died did not get to it, or somebody,
+  /// in whatever process, held a lease on them.
+  private func retryPending(_ isWanted: (PendingExtent) -> Bool) {
+    // As above.
+    let pending = try? index.read { rows throws(PosterError) in try rows.pendingExtents() }
+    let extents = (pending ?? []).filter(isWanted)
+    guard !extents.isEmpty else {
+      own.hasHeldExtents = false
+      return
+    }
+    take(files.release(extents))
+  }
+
+  private func take(_ release: SegmentFiles.Release) {
+    own.release.done += release.done
+    own.release.held += release.held
+    own.hasHeldExtents = own.hasHeldExtents || !release.held.isEmpty
   }
 
   /// Carries out a batch and tells those who wait. Where a record cannot be written, the inserts
@@ -186,6 +215,7 @@ final class DiskWriter: Sendable {
   private func perform(_ operations: [DiskQueue.Operation]) {
     var outcome: BatchOutcome
     do throws(PosterError) {
+      if operations.contains(where: \.isInsert) { try requirePlace() }
       try makeRoomForLargePoster(operations)
       outcome =
         hasWork(operations)
@@ -201,8 +231,18 @@ final class DiskWriter: Sendable {
         outcome = BatchOutcome(failures: operations.map { _ in error })
       }
     }
-    own.released += files.release(outcome.freed)
+    take(files.release(outcome.freed))
     finish(operations, outcome)
+  }
+
+  /// - Throws: ``PosterError/Code/directoryUnavailable`` if the directory was deleted or replaced:
+  ///   what is stored in it now nobody would find again.
+  private func requirePlace() throws(PosterError) {
+    guard directory.isInPlace else {
+      throw PosterError(
+        .directoryUnavailable,
+        "the cache directory \(directory.path) was deleted or replaced while in use")
+    }
   }
 
   private struct BatchOutcome {
@@ -218,25 +258,26 @@ final class DiskWriter: Sendable {
   ) throws(PosterError) -> BatchOutcome {
     let hits = self.hits.load(ordering: .relaxed)
     let misses = self.misses.load(ordering: .relaxed)
-    let forgotten = own.released
+    let release = own.release
     let usedBytes = try index.usedBytes()
     let outcome = try index.write { transaction throws(PosterError) in
       var outcome = BatchOutcome()
       var editor = try IndexEditor(transaction, usedBytes: usedBytes)
-      try editor.forget(forgotten)
+      try editor.note(release)
       editor.count(hits: hits, misses: misses)
       for operation in operations {
         outcome.failures.append(
           try apply(operation, &editor, storing: storing, edited: &outcome.edited))
       }
       try own.appender.write()
+      try noteUnsynced(limit: editor.totals.limit)
       try editor.finish()
       outcome.freed = editor.freed
       return outcome
     }
     own.appender.commit()
     own.isUnsynced = true
-    own.released = []
+    own.release = SegmentFiles.Release()
     // Counted from now on are those that came meanwhile.
     self.hits.subtract(hits, ordering: .relaxed)
     self.misses.subtract(misses, ordering: .relaxed)
@@ -248,7 +289,7 @@ final class DiskWriter: Sendable {
     let onlyWaits = operations.allSatisfy { operation in
       if case .barrier = operation { true } else { false }
     }
-    return !onlyWaits || !own.released.isEmpty || hits.load(ordering: .relaxed) > 0
+    return !onlyWaits || !own.release.isEmpty || hits.load(ordering: .relaxed) > 0
       || misses.load(ordering: .relaxed) > 0
   }
 
@@ -290,7 +331,15 @@ final class DiskWriter: Sendable {
       own.appender.abandon()
       return try editor.removeAll()
     case .setPinned(let keys, let isPinned):
-      return try editor.setPinned(keys, isPinned)
+      // The mark goes into the record, which has to be there.
+      try own.appender.write()
+      return try editor.setPinned(keys, isPinned) { entry throws(PosterError) in
+        do throws(SystemError) {
+          try files.markPin(isPinned, entry.segment, at: entry.offset)
+        } catch {
+          throw PosterError(.notStored, "cannot write to the cache", underlying: error)
+        }
+      }
     }
   }
 
@@ -301,12 +350,19 @@ final class DiskWriter: Sendable {
     var refusal: PosterError?
     let place = try own.appender.gather(poster, isSeen: insertion.isSeen, &editor) {
       (blockBytes, editor) throws(PosterError) in
-      if try editor.makeRoom(for: blockBytes, replacing: poster.key) { return true }
+      let size = ByteSize(bytes: blockBytes)
       let limit = ByteSize(bytes: Int(editor.totals.limit))
-      refusal = PosterError(
-        .notStored,
-        "\(ByteSize(bytes: blockBytes)) do not fit into the cache's limit of \(limit): "
-          + "raise the limit")
+      switch try editor.makeRoom(for: blockBytes, replacing: poster.key) {
+      case .made: return true
+      case .tooLarge:
+        refusal = PosterError(
+          .notStored, "\(size) do not fit into the cache's limit of \(limit): raise the limit")
+      case .pinned:
+        refusal = PosterError(
+          .notStored,
+          "no room for \(size): what the cache's limit of \(limit) has left is pinned; unpin some"
+            + " posters or raise the limit")
+      }
       return false
     }
     guard let place else { return refusal }
@@ -326,11 +382,12 @@ final class DiskWriter: Sendable {
     let freed = try index.write { transaction throws(PosterError) in
       var editor = try IndexEditor(transaction, usedBytes: usedBytes)
       _ = try editor.makeRoom(for: insertion.blockBytes, replacing: insertion.poster.key)
+      try noteUnsynced(limit: editor.totals.limit)
       try editor.finish()
       return editor.freed
     }
     own.isUnsynced = true
-    own.released += files.release(freed)
+    take(files.release(freed))
   }
 
   /// Takes what is written out of the readers' way and tells those who wait.
@@ -353,11 +410,34 @@ final class DiskWriter: Sendable {
     }
   }
 
-  /// Takes the extents that were given back last out of the table, where no batch has done it.
-  private func forgetReleased() {
+  /// Notes in the index what was given back last, where no batch has done it.
+  private func noteRelease() {
     guard hasWork([]) else { return }
     // Where this fails, whoever opens the directory next gives the same extents back once more.
     _ = try? commit([], storing: false)
+  }
+
+  /// Notes, before the first change is committed, that the index is about to be ahead of what is
+  /// synced, and which limit an index that has to be rebuilt is to get. Inside a write transaction, so
+  /// that no other process does the same meanwhile.
+  private func noteUnsynced(limit: UInt64) throws(PosterError) {
+    let wanted = DirectoryState(limit: limit, unsyncedIn: Boot.current)
+    guard own.state != wanted else { return }
+    if directory.state != wanted { try directory.setState(wanted, syncing: true) }
+    own.state = wanted
+  }
+
+  /// Notes that everything is synced, if nobody else uses the directory: others may commit at any
+  /// moment, and the last of them will note it.
+  private func noteSynced() {
+    // Where this fails, a power cut before the next use costs the time of rebuilding the index.
+    _ = try? directory.ifUnused(isUser: true) { () throws(PosterError) in
+      var state = directory.state
+      guard state.unsyncedIn != nil else { return }
+      try index.sync()
+      state.unsyncedIn = nil
+      try directory.setState(state, syncing: false)
+    }
   }
 
   private func sync() {

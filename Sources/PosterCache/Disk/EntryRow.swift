@@ -24,6 +24,11 @@ struct EntryRow: FixedSizeRow, Equatable {
       && tick <= RecencyKey.maximumTick
   }
 
+  /// Whether this and `other` point to the same record, whatever happened to its use meanwhile.
+  func isSameRecord(as other: EntryRow) -> Bool {
+    segment == other.segment && offset == other.offset && sequence == other.sequence
+  }
+
   /// Bytes of header, metadata and body.
   var recordBytes: Int { RecordHeader.size + Int(metadataLength) + Int(bodyLength) }
   /// Bytes that the record occupies in its segment.

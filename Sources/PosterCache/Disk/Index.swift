@@ -53,14 +53,14 @@ final class Index: Sendable {
       let flags = UInt32(MDB_NOTLS | MDB_NOSYNC | MDB_NORDAHEAD)
       // By way of the descriptor: whatever stands at the directory's path by now, this is the one.
       let path = "/proc/self/fd/\(directory.number)"
-      try Self.check(mdb_env_open(environment, path, flags, 0o644), "open")
-      var information = MDB_envinfo()
-      mdb_env_info(environment, &information)
-      var statistics = MDB_stat()
-      mdb_env_stat(environment, &statistics)
-      try files.cover((information.me_last_pgno + 1) * Int(statistics.ms_psize))
-      var dead: CInt = 0
-      try Self.check(mdb_reader_check(environment, &dead), "open")
+      let status = mdb_env_open(environment, path, flags, 0o644)
+      // Its first pages say how large a map it needs: nonsense, where that is impossible.
+      guard isNew || ![EINVAL, ENOMEM, EOVERFLOW, EFBIG].contains(status) else {
+        throw .damagedIndex("its first pages")
+      }
+      try Self.check(status, "open")
+      if !isNew { try Self.requireWhole(environment, files) }
+      try Self.check(mdb_reader_check(environment, nil), "open")
       tables = try Self.openTables(environment)
       self.environment = environment
     } catch {
@@ -70,6 +70,28 @@ final class Index: Sendable {
       // A map that does not fit or a disk that is full: the directory cannot be used now.
       throw error.code == .notStored
         ? PosterError(.directoryUnavailable, error.message, underlying: error.underlying) : error
+    }
+  }
+
+  /// Refuses an index that its own first pages contradict, or that was cut short.
+  private static func requireWhole(
+    _ environment: OpaquePointer, _ files: IndexFiles
+  ) throws(PosterError) {
+    var information = MDB_envinfo()
+    mdb_env_info(environment, &information)
+    var statistics = MDB_stat()
+    mdb_env_stat(environment, &statistics)
+    // LMDB raises the size of the map to what the index claims to need.
+    guard information.me_mapsize == mapBytes, statistics.ms_psize > 0,
+      information.me_last_pgno < mapBytes / Int(statistics.ms_psize)
+    else { throw .damagedIndex("its first pages") }
+    let bytes = (information.me_last_pgno + 1) * Int(statistics.ms_psize)
+    guard files.dataBytes < bytes else { return }
+    // LMDB does not write pages that a transaction took and gave back, so that the last ones may be
+    // missing from a file that is whole. Zeros are no page: whoever needs them finds the damage.
+    try files.cover(bytes)
+    if let damage = try IndexCheck.damage(of: files.directory) {
+      throw .damagedIndex("it was cut short: \(damage)")
     }
   }
 
@@ -108,6 +130,8 @@ final class Index: Sendable {
       throw PosterError(
         .directoryUnavailable, "cannot look at the cache index", underlying: error)
     }
+    try ForkGuard.check()
+    ForkGuard.watch()
     let identity = Identity(device: status.st_dev, inode: status.st_ino)
     // The lock is held while LMDB opens and closes, because what must not happen is that one
     // environment closes, and gives up the process' file locks, while another one opens.
@@ -180,6 +204,13 @@ final class Index: Sendable {
     try Self.check(mdb_env_sync(environment, 1), "sync")
   }
 
+  /// Frees the places in the table of readers that processes have left which died.
+  func reclaimReaders() {
+    var dead: CInt = 0
+    // Where this fails, their places are free once nobody has the directory open.
+    mdb_reader_check(environment, &dead)
+  }
+
   /// Bytes of the index file as of the last commit, pages that are free for use again included.
   var fileBytes: Int {
     var information = MDB_envinfo()
@@ -202,7 +233,12 @@ final class Index: Sendable {
       return reader
     }
     var handle: OpaquePointer?
-    try Self.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle), "begin")
+    var status = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
+    if status == MDB_READERS_FULL {
+      reclaimReaders()
+      status = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
+    }
+    try Self.check(status, "begin")
     // Set by the call that has just succeeded.
     return Reader(handle: handle!)
   }
@@ -250,6 +286,7 @@ extension PosterError {
   static func damagedIndex(_ detail: String) -> PosterError {
     PosterError(
       .damagedIndex,
-      "the cache index is damaged (\(detail)); delete the cache directory, which is fetched anew")
+      "the cache index is damaged (\(detail)): rebuild it with verify --repair, or delete the"
+        + " cache directory")
   }
 }

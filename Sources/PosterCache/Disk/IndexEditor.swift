@@ -5,13 +5,16 @@
 /// transaction, so that a crash before the hole is punched leaks nothing; the caller punches
 /// ``freed`` after the commit.
 struct IndexEditor {
-  private let transaction: IndexTransaction
+  let transaction: IndexTransaction
   /// What the index' pages in use will be: known as of the last commit, estimated from there on.
   private var usedBytes: Int
   /// The directory's totals as they will be committed.
-  private(set) var totals: TotalsRow
+  var totals: TotalsRow
   /// Extents that this transaction takes out of use.
   private(set) var freed: [PendingExtent] = []
+
+  /// Bytes that could not be given back because somebody holds a lease on them.
+  private var heldBytes: UInt64 = 0
 
   /// The index counts against the limit only beyond this many bytes.
   static let freeIndexBytes = 1 << 20
@@ -22,6 +25,12 @@ struct IndexEditor {
 
   /// Bytes of the index that count against the limit.
   private var indexBytes: UInt64 { UInt64(max(0, usedBytes - Self.freeIndexBytes)) }
+
+  /// What counts against the limit besides the records that the index refers to.
+  private var overheadBytes: UInt64 { indexBytes + heldBytes }
+
+  /// What counts against the limit.
+  var totalBytes: UInt64 { totals.liveBytes + overheadBytes }
 
   /// - Parameter usedBytes: the index' pages in use as of the last commit.
   init(_ transaction: IndexTransaction, usedBytes: Int) throws(PosterError) {
@@ -50,19 +59,28 @@ struct IndexEditor {
     try transaction.put(.entries, key, entry)
   }
 
+  /// Whether there is room for a record.
+  enum Room {
+    case made
+    /// It is larger than the limit; nothing was evicted.
+    case tooLarge
+    /// Only pinned posters are left.
+    case pinned
+  }
+
   /// Evicts until a record of `blockBytes` fits that would replace the one for `key`.
-  ///
-  /// - Returns: whether it fits; where it does not, only pinned posters are left, or it is larger
-  ///   than the limit, in which case nothing is evicted.
-  mutating func makeRoom(for blockBytes: Int, replacing key: CacheKey) throws(PosterError) -> Bool {
-    guard totals.pinnedBytes + UInt64(blockBytes) + indexBytes <= totals.limit else { return false }
+  mutating func makeRoom(for blockBytes: Int, replacing key: CacheKey) throws(PosterError) -> Room {
+    let blockBytes = UInt64(blockBytes)
+    guard blockBytes + overheadBytes <= totals.limit else { return .tooLarge }
+    var replaced = try transaction.entry(key)
+    let pinned = try Self.difference(
+      totals.pinnedBytes, replaced.map { $0.isPinned ? UInt64($0.blockBytes) : 0 } ?? 0)
+    guard pinned + blockBytes + overheadBytes <= totals.limit else { return .pinned }
     while true {
-      let replaced = try transaction.entry(key).map { UInt64($0.blockBytes) } ?? 0
-      let kept = try Self.difference(totals.liveBytes, replaced)
-      if kept + UInt64(blockBytes) + indexBytes <= totals.limit {
-        return true
-      }
-      guard try evictLeastRecent() != nil else { return false }
+      let kept = try Self.difference(totals.liveBytes, UInt64(replaced?.blockBytes ?? 0))
+      if kept + blockBytes + overheadBytes <= totals.limit { return .made }
+      guard let victim = try evictLeastRecent() else { return .pinned }
+      if victim == replaced { replaced = nil }
     }
   }
 
@@ -79,20 +97,7 @@ struct IndexEditor {
       isUnseen: header.isUnseen && earlier?.isUnseen ?? true,
       metadataLength: UInt32(header.metadataLength), bodyLength: UInt32(header.bodyLength),
       sequence: header.sequence, tick: takeTick(), storedAt: storedAt, expiresAt: expiresAt)
-    try transaction.put(.entries, key, entry)
-    try transaction.put(.recency, entry.recency, key)
-    usedBytes += Self.rowBytes
-    totals.entries += 1
-    totals.bodyBytes += UInt64(entry.bodyLength)
-    totals.liveBytes += UInt64(entry.blockBytes)
-    if entry.isPinned { totals.pinnedBytes += UInt64(entry.blockBytes) }
-    guard var row = try transaction.segment(segment) else {
-      preconditionFailure("a record entered into segment \(segment), which has no row")
-    }
-    row.liveBytes += UInt64(entry.blockBytes)
-    row.liveCount += 1
-    row.committedEnd = offset + UInt64(entry.blockBytes)
-    try transaction.put(.segments, SegmentKey(segment), row)
+    try enter(key, entry, isAppended: true)
   }
 
   /// Drops the poster for `key` if its record still is the one with `sequence`, which was found
@@ -101,6 +106,11 @@ struct IndexEditor {
     guard let entry = try transaction.entry(key), entry.sequence == sequence else { return }
     try discard(key, entry)
     totals.corrupt += 1
+  }
+
+  /// Whether the poster for `key` is pinned.
+  func isPinned(_ key: CacheKey) throws(PosterError) -> Bool {
+    try transaction.entry(key)?.isPinned ?? false
   }
 
   /// Drops the posters for `keys`, pinned or not.
@@ -118,8 +128,10 @@ struct IndexEditor {
   }
 
   /// Pins or unpins the posters for `keys`; their last use stays what it was.
+  ///
+  /// - Parameter mark: called for every record whose mark has to change.
   mutating func setPinned(
-    _ keys: [CacheKey], _ isPinned: Bool
+    _ keys: [CacheKey], _ isPinned: Bool, mark: (EntryRow) throws(PosterError) -> Void
   ) throws(PosterError) -> DiskEdit.Outcome {
     var outcome = DiskEdit.Outcome()
     for key in keys {
@@ -129,6 +141,7 @@ struct IndexEditor {
       }
       outcome.count(entry)
       guard entry.isPinned != isPinned else { continue }
+      try mark(entry)
       try transaction.delete(.recency, entry.recency)
       entry.isPinned = isPinned
       try transaction.put(.recency, entry.recency, key)
@@ -163,7 +176,7 @@ struct IndexEditor {
   /// Evicts until the total is at most `bytes`, or only pinned posters are left.
   mutating func trim(to bytes: UInt64) throws(PosterError) -> DiskEdit.Outcome {
     var outcome = DiskEdit.Outcome()
-    while totals.liveBytes + indexBytes > bytes, let victim = try evictLeastRecent() {
+    while totalBytes > bytes, let victim = try evictLeastRecent() {
       outcome.count(victim)
     }
     return outcome
@@ -219,16 +232,47 @@ struct IndexEditor {
     }
   }
 
-  /// Forgets extents whose blocks have been given back, unless another process has retired the whole
-  /// segment since.
-  func forget(_ extents: [PendingExtent]) throws(PosterError) {
-    for extent in extents {
-      let length: NumberRow? = try transaction.row(.pending, extent.key)
-      if length?.value == extent.length { try transaction.delete(.pending, extent.key) }
+  /// Takes note of what became of extents that were to be given back, unless another process has
+  /// retired the whole segment since.
+  mutating func note(_ release: SegmentFiles.Release) throws(PosterError) {
+    for extent in release.done where try isPending(extent) {
+      try transaction.delete(.pending, extent.key)
     }
+    for extent in release.held where try isPending(extent) {
+      try transaction.put(.pending, extent.key, extent.value)
+    }
+    heldBytes = try transaction.pendingExtents().reduce(0) { $0 + $1.heldBytes }
   }
 
-  // MARK: - Private
+  private func isPending(_ extent: PendingExtent) throws(PosterError) -> Bool {
+    let value: NumberRow? = try transaction.row(.pending, extent.key)
+    return value.map { PendingExtent(key: extent.key, value: $0).covers(extent) } ?? false
+  }
+
+  // MARK: - Rows and sums
+
+  /// Puts an entry into every table and total. Its segment has a row.
+  ///
+  /// - Parameter isAppended: its record is the last one of its segment.
+  mutating func enter(
+    _ key: CacheKey, _ entry: EntryRow, isAppended: Bool
+  ) throws(PosterError) {
+    let blockBytes = UInt64(entry.blockBytes)
+    try transaction.put(.entries, key, entry)
+    try transaction.put(.recency, entry.recency, key)
+    usedBytes += Self.rowBytes
+    totals.entries += 1
+    totals.bodyBytes += UInt64(entry.bodyLength)
+    totals.liveBytes += blockBytes
+    if entry.isPinned { totals.pinnedBytes += blockBytes }
+    guard var row = try transaction.segment(entry.segment) else {
+      throw .damagedIndex("a segment without a row")
+    }
+    row.liveBytes += blockBytes
+    row.liveCount += 1
+    if isAppended { row.committedEnd = entry.offset + blockBytes }
+    try transaction.put(.segments, SegmentKey(entry.segment), row)
+  }
 
   private mutating func takeTick() -> UInt64 {
     defer { totals.nextTick += 1 }
@@ -251,7 +295,7 @@ struct IndexEditor {
   }
 
   /// Takes the entry out of every table and total, and gives its extent back.
-  private mutating func discard(_ key: CacheKey, _ entry: EntryRow) throws(PosterError) {
+  mutating func discard(_ key: CacheKey, _ entry: EntryRow) throws(PosterError) {
     try transaction.delete(.entries, key)
     try transaction.delete(.recency, entry.recency)
     let blockBytes = UInt64(entry.blockBytes)
@@ -290,9 +334,9 @@ struct IndexEditor {
     try release(PendingExtent(segment: number, offset: 0, length: PendingExtent.wholeFile))
   }
 
-  private mutating func release(_ extent: PendingExtent) throws(PosterError) {
+  mutating func release(_ extent: PendingExtent) throws(PosterError) {
     freed.append(extent)
-    try transaction.put(.pending, extent.key, NumberRow(extent.length))
+    try transaction.put(.pending, extent.key, extent.value)
   }
 }
 

@@ -9,10 +9,18 @@ struct IndexFiles {
   /// Room for the lock file: 1,024 readers of 64 bytes, and its header.
   private static let lockBytes: Int64 = 128 << 10
 
-  /// Whether there is an index.
-  var exist: Bool {
+  /// Whether there is an index: one that was never written to is none.
+  var exist: Bool { dataBytes > 0 }
+
+  /// Bytes of the index, and those that it occupies on the disk.
+  var dataBytes: Int { Int(status("data.mdb")?.st_size ?? 0) }
+  var occupiedBytes: Int {
+    ["data.mdb", "lock.mdb"].reduce(0) { $0 + Int(status($1)?.st_blocks ?? 0) * 512 }
+  }
+
+  private func status(_ name: String) -> stat? {
     var status = stat()
-    return fstatat(directory.number, "data.mdb", &status, AT_SYMLINK_NOFOLLOW) == 0
+    return fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
   /// Makes sure that the lock file, which LMDB only sizes, has blocks.
@@ -30,12 +38,10 @@ struct IndexFiles {
     }
   }
 
-  /// Lengthens an index that was cut short to `bytes`. LMDB then finds zeros, which it reports as
-  /// damage where they are needed.
+  /// Lengthens the index to `bytes`, so that no page of it lacks a block when it is touched.
   func cover(_ bytes: Int) throws(PosterError) {
     do throws(SystemError) {
       let file = try open("data.mdb", flags: O_RDWR)
-      guard try file.status().st_size < bytes else { return }
       guard ftruncate(file.number, off_t(bytes)) == 0 else { throw SystemError(call: "ftruncate") }
     } catch {
       throw PosterError(

@@ -40,6 +40,26 @@ extension IndexTransaction {
     try row(.entries, key)
   }
 
+  /// Whose place in the order of eviction `recency` is.
+  func recencyOwner(_ recency: RecencyKey) throws(PosterError) -> CacheKey? {
+    try row(.recency, recency)
+  }
+
+  /// Entries with keys after `key` in key order, at most `count`; from the first on where it is `nil`.
+  func entries(
+    after key: CacheKey?, count: Int
+  ) throws(PosterError) -> [(key: CacheKey, entry: EntryRow)] {
+    var entries: [(key: CacheKey, entry: EntryRow)] = []
+    try forEachRow(.entries, from: key) { bytes, value throws(PosterError) in
+      guard let found = CacheKey(bytes: bytes), let entry = EntryRow(bytes: value) else {
+        throw .damagedIndex("a row of entries")
+      }
+      if found != key { entries.append((found, entry)) }
+      return entries.count < count
+    }
+    return entries
+  }
+
   /// The segment `number`, if it is one of this directory.
   func segment(_ number: UInt32) throws(PosterError) -> SegmentRow? {
     try row(.segments, SegmentKey(number))
@@ -65,8 +85,7 @@ extension IndexTransaction {
       guard let key = PendingKey(bytes: key), let length = NumberRow(bytes: value) else {
         throw .damagedIndex("a row of pending")
       }
-      extents.append(
-        PendingExtent(segment: key.segment, offset: key.offset, length: length.value))
+      extents.append(PendingExtent(key: key, value: length))
       return true
     }
     return extents

@@ -72,6 +72,13 @@ struct IndexTransaction {
     try Index.check(mdb_drop(handle, tables[table.rawValue], 0), "empty \(table)")
   }
 
+  /// The number of rows of `table`.
+  func count(_ table: Index.Table) throws(PosterError) -> Int {
+    var statistics = MDB_stat()
+    try Index.check(mdb_stat(handle, tables[table.rawValue], &statistics), "count \(table)")
+    return statistics.ms_entries
+  }
+
   /// Which end a walk begins at.
   enum Direction {
     case forward, backward
@@ -86,8 +93,22 @@ struct IndexTransaction {
     try forEachRow(identifier: tables[table.rawValue], direction, body)
   }
 
+  /// Calls `body` with the rows of `table` from the first whose key is not before `start`, or the very
+  /// first, until it returns `false`.
+  func forEachRow(
+    _ table: Index.Table, from start: (some FixedSizeRow)?,
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(PosterError) -> Bool
+  ) throws(PosterError) {
+    guard let start else {
+      return try forEachRow(identifier: tables[table.rawValue], .forward, body)
+    }
+    try start.withBytes { start throws(PosterError) in
+      try forEachRow(identifier: tables[table.rawValue], .forward, from: start, body)
+    }
+  }
+
   private func forEachRow(
-    identifier: MDB_dbi, _ direction: Direction,
+    identifier: MDB_dbi, _ direction: Direction, from start: UnsafeRawBufferPointer? = nil,
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(PosterError) -> Bool
   ) throws(PosterError) {
     var opened: OpaquePointer?
@@ -95,9 +116,10 @@ struct IndexTransaction {
     // Set by the call that has just succeeded.
     let cursor = opened!
     defer { mdb_cursor_close(cursor) }
-    var operation = direction == .forward ? MDB_FIRST : MDB_LAST
+    var operation =
+      start != nil ? MDB_SET_RANGE : direction == .forward ? MDB_FIRST : MDB_LAST
+    var key = start.map { MDB_val($0) } ?? MDB_val()
     while true {
-      var key = MDB_val()
       var value = MDB_val()
       let status = mdb_cursor_get(cursor, &key, &value, operation)
       if status == MDB_NOTFOUND { return }

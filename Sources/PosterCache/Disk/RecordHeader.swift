@@ -6,6 +6,11 @@ struct RecordHeader: Equatable {
   static let version: UInt16 = 1
   /// Where the checksum stands; taken as zero while it is computed.
   static let checksumRange = 8..<16
+  /// Where the pin's mark stands: one byte, so that it can be changed in place while others read;
+  /// taken as zero for the checksum.
+  static let pinOffset = 52
+  /// The mark of a pinned poster; others have zero there.
+  static let pinMark = UInt8(ascii: "P")
 
   var sequence: UInt64
   var key: CacheKey
@@ -13,6 +18,8 @@ struct RecordHeader: Equatable {
   var bodyLength: Int
   /// Prefetched, not asked for when it was written.
   var isUnseen: Bool
+  /// Never evicted.
+  var isPinned: Bool
 
   /// The header in the first 64 of `bytes`, or `nil` if there is none of this version.
   init?(_ bytes: UnsafeRawBufferPointer) {
@@ -27,19 +34,33 @@ struct RecordHeader: Equatable {
     metadataLength = Int(reader.next(UInt32.self))
     bodyLength = Int(reader.next(UInt32.self))
     isUnseen = reader.next(UInt32.self) & 2 != 0
+    let mark = bytes[Self.pinOffset]
+    guard mark == 0 || mark == Self.pinMark else { return nil }
+    isPinned = mark == Self.pinMark
   }
 
   init(
-    sequence: UInt64, key: CacheKey, metadataLength: Int, bodyLength: Int, isUnseen: Bool
+    sequence: UInt64, key: CacheKey, metadataLength: Int, bodyLength: Int, isUnseen: Bool,
+    isPinned: Bool
   ) {
     self.sequence = sequence
     self.key = key
     self.metadataLength = metadataLength
     self.bodyLength = bodyLength
     self.isUnseen = isUnseen
+    self.isPinned = isPinned
   }
 
-  /// Writes the header, with a checksum of zero, into the first 64 of `bytes`.
+  /// Bytes of header, metadata and body.
+  var recordBytes: Int { Self.size + metadataLength + bodyLength }
+
+  /// Whether the lengths can be right.
+  var isPlausible: Bool {
+    metadataLength <= RecordMetadata.maximumLength && bodyLength <= SegmentFormat.maximumBodyBytes
+  }
+
+  /// Writes the header, with a checksum of zero and without the pin's mark, into the first 64 of
+  /// `bytes`.
   func write(to bytes: UnsafeMutableRawBufferPointer) {
     bytes[..<Self.size].initializeMemory(as: UInt8.self, repeating: 0)
     var writer = RowWriter(bytes: bytes)
@@ -52,6 +73,20 @@ struct RecordHeader: Equatable {
     writer.append(UInt32(metadataLength))
     writer.append(UInt32(bodyLength))
     writer.append(UInt32(isUnseen ? 2 : 0))
+  }
+
+  /// Whether the whole record in `bytes` is what its checksum says. What the checksum takes as zero is
+  /// zero afterwards.
+  static func hasRightChecksum(_ bytes: UnsafeMutableRawBufferPointer, seed: UInt64) -> Bool {
+    let expected = storedChecksum(UnsafeRawBufferPointer(bytes))
+    clearUnchecked(in: bytes)
+    return xxh3(UnsafeRawBufferPointer(bytes), seed: seed) == expected
+  }
+
+  /// Zeros what the checksum takes as zero.
+  static func clearUnchecked(in record: UnsafeMutableRawBufferPointer) {
+    storeChecksum(0, in: record)
+    record[pinOffset] = 0
   }
 
   /// The checksum that stands in a record's header.

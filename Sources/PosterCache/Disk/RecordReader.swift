@@ -4,32 +4,47 @@ import Glibc
 /// Reads records from segments, believing nothing that the checksum does not confirm.
 struct RecordReader: Sendable {
   let files: SegmentFiles
+  /// What the directory's checksums begin with.
+  let seed: UInt64
 
   /// What reading a record came to.
-  enum Outcome {
-    case poster(StoredPoster)
+  enum Outcome<Value> {
+    case found(Value)
     /// The record belongs to another address with the same key.
     case otherAddress
     /// Not what the entry says: damaged, or given up to an eviction meanwhile.
     case mismatch
+
+    func map<Other>(_ transform: (Value) -> Other) -> Outcome<Other> {
+      switch self {
+      case .found(let value): .found(transform(value))
+      case .otherAddress: .otherAddress
+      case .mismatch: .mismatch
+      }
+    }
   }
+
+  /// Above this, a record has to fit into its segment before memory is taken for it: what the index
+  /// says about its length may be damaged.
+  private static let trustedBytes = 16 << 20
 
   /// Reads the record that `entry` points to, with one system call into one allocation that the
   /// poster's body then shares.
   func read(
     _ key: CacheKey, _ entry: EntryRow, address: PosterAddress
-  ) throws(SystemError) -> Outcome {
+  ) throws(SystemError) -> Outcome<StoredPoster> {
     guard let file = try files.file(entry.segment) else { return .mismatch }
-    var isIntact = false
+    if entry.recordBytes > Self.trustedBytes, try !Self.fits(entry, into: file) { return .mismatch }
+    var isRight = false
     let record = try PosterBody(capacity: entry.recordBytes) { bytes throws(SystemError) in
       let count = retryingOnInterrupt {
         pread(file.number, bytes.baseAddress, bytes.count, off_t(entry.offset))
       }
       guard count >= 0 else { throw SystemError(call: "pread") }
-      isIntact = count == bytes.count && Self.isIntact(bytes, key, entry)
+      isRight = count == bytes.count && isIntact(bytes, key, entry)
       return count
     }
-    guard isIntact else { return .mismatch }
+    guard isRight else { return .mismatch }
     let bodyStart = RecordHeader.size + Int(entry.metadataLength)
     let metadata = record.withUnsafeBytes { bytes -> PosterMetadata?? in
       let fields = UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.size..<bodyStart])
@@ -39,7 +54,7 @@ struct RecordReader: Sendable {
     }
     guard let metadata else { return .otherAddress }
     guard let metadata else { return .mismatch }
-    return .poster(
+    return .found(
       StoredPoster(
         key: key, metadata: entry.refreshing(metadata),
         body: record.slice(bodyStart..<record.count)))
@@ -63,6 +78,44 @@ struct RecordReader: Sendable {
     }
   }
 
+  /// What checking a record came to.
+  enum Finding {
+    case ok
+    /// The segment is gone or too short.
+    case missing
+    case corrupt
+  }
+
+  /// Checks every byte of the record that `entry` points to.
+  func check(_ key: CacheKey, _ entry: EntryRow) -> Finding {
+    do throws(SystemError) {
+      guard let file = try files.file(entry.segment), try Self.fits(entry, into: file) else {
+        return .missing
+      }
+      var isRight = false
+      _ = try PosterBody(capacity: entry.recordBytes) { bytes throws(SystemError) in
+        let count = retryingOnInterrupt {
+          pread(file.number, bytes.baseAddress, bytes.count, off_t(entry.offset))
+        }
+        guard count == bytes.count, isIntact(bytes, key, entry) else { return 0 }
+        let metadataEnd = RecordHeader.size + Int(entry.metadataLength)
+        let fields = UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.size..<metadataEnd])
+        isRight = RecordMetadata.decode(fields).map { CacheKey($0.address) == key } ?? false
+        return count
+      }
+      return isRight ? .ok : .corrupt
+    } catch {
+      // What cannot be read is as good as damaged.
+      return .corrupt
+    }
+  }
+
+  private static func fits(
+    _ entry: EntryRow, into file: FileDescriptor
+  ) throws(SystemError) -> Bool {
+    Int(try file.status().st_size) >= Int(entry.offset) + entry.recordBytes
+  }
+
   private static func header(
     _ bytes: UnsafeRawBufferPointer, matches key: CacheKey, _ entry: EntryRow
   ) -> Bool {
@@ -72,15 +125,12 @@ struct RecordReader: Sendable {
       && header.bodyLength == Int(entry.bodyLength)
   }
 
-  /// Whether header and checksum are right. The checksum is computed with its own field as zero,
-  /// which is what the bytes are left with: nobody reads the field again.
-  private static func isIntact(
+  /// Whether header and checksum are right.
+  private func isIntact(
     _ bytes: UnsafeMutableRawBufferPointer, _ key: CacheKey, _ entry: EntryRow
   ) -> Bool {
-    guard header(UnsafeRawBufferPointer(bytes), matches: key, entry) else { return false }
-    let expected = RecordHeader.storedChecksum(UnsafeRawBufferPointer(bytes))
-    RecordHeader.storeChecksum(0, in: bytes)
-    return xxh3(UnsafeRawBufferPointer(bytes)) == expected
+    Self.header(UnsafeRawBufferPointer(bytes), matches: key, entry)
+      && RecordHeader.hasRightChecksum(bytes, seed: seed)
   }
 }
 

@@ -16,7 +16,7 @@ final class SegmentAppender {
   private var prefixes: [UInt8] = []
   /// The header and metadata of the record being gathered.
   private var prefix: [UInt8] = []
-  private var hash = StreamingHash()
+  private var hash: StreamingHash
 
   private struct Current {
     let number: UInt32
@@ -52,6 +52,7 @@ final class SegmentAppender {
 
   init(directory: CacheDirectory) {
     self.directory = directory
+    hash = StreamingHash(seed: directory.seed)
   }
 
   /// Gathers a record of `poster` and says where it will lie.
@@ -73,7 +74,7 @@ final class SegmentAppender {
     let header = RecordHeader(
       sequence: editor.takeSequence(), key: poster.key,
       metadataLength: prefix.count - RecordHeader.size, bodyLength: poster.body.count,
-      isUnseen: !isSeen)
+      isUnseen: !isSeen, isPinned: try editor.isPinned(poster.key))
     seal(header, poster.body)
     let start = prefixes.count
     prefixes += prefix
@@ -130,6 +131,7 @@ final class SegmentAppender {
       hash.update(UnsafeRawBufferPointer(prefix))
       body.withUnsafeBytes { hash.update($0) }
       RecordHeader.storeChecksum(hash.digest(), in: prefix)
+      if header.isPinned { prefix[RecordHeader.pinOffset] = RecordHeader.pinMark }
     }
   }
 
@@ -220,7 +222,7 @@ final class SegmentAppender {
   ) throws(PosterError) -> Current? {
     do throws(SystemError) {
       guard let file = try directory.openSegment(number, writable: true) else { return nil }
-      guard Self.lockAsAppender(file) else { return nil }
+      guard SegmentFormat.lockAsAppender(file) else { return nil }
       // What lies beyond was written by a process that died before it committed.
       if try file.status().st_size > committedEnd {
         guard ftruncate(file.number, off_t(committedEnd)) == 0 else {
@@ -238,7 +240,7 @@ final class SegmentAppender {
     let file: FileDescriptor
     do throws(SystemError) {
       file = try directory.createSegment(number)
-      guard Self.lockAsAppender(file) else { throw SystemError(call: "lock") }
+      guard SegmentFormat.lockAsAppender(file) else { throw SystemError(call: "lock") }
       // There is something in it only where a process died before it committed its first record.
       guard ftruncate(file.number, 0) == 0 else { throw SystemError(call: "ftruncate") }
     } catch {
@@ -246,12 +248,6 @@ final class SegmentAppender {
     }
     try editor.addSegment(number)
     return Current(number: number, file: file, end: 0)
-  }
-
-  /// Takes the lock that lasts as long as the descriptor is open; `false` if another has it.
-  private static func lockAsAppender(_ file: FileDescriptor) -> Bool {
-    postercache_ofd_lock(
-      file.number, Int16(F_WRLCK), SegmentFormat.appenderLockOffset, 1) == 0
   }
 }
 

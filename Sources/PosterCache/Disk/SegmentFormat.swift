@@ -1,3 +1,6 @@
+import CLinux
+import Glibc
+
 /// The constants of a segment file; `docs/disk-format.md` describes it byte by byte.
 enum SegmentFormat {
   /// Records begin at multiples of this, so that a hole punched for one gives back all its blocks.
@@ -22,5 +25,19 @@ enum SegmentFormat {
   static func fileName(_ number: UInt32) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 8 - digits.count)) + digits + ".seg"
+  }
+
+  /// The number of the segment whose file is called `name`, `nil` if that is no such name.
+  static func number(of name: String) -> UInt32? {
+    guard name.hasSuffix(".seg"), let number = UInt32(name.dropLast(4)),
+      fileName(number) == name
+    else { return nil }
+    return number
+  }
+
+  /// Takes the lock that makes its holder the only one who appends to `file`, for as long as the
+  /// descriptor is open; `false` if another has it.
+  static func lockAsAppender(_ file: FileDescriptor) -> Bool {
+    postercache_ofd_lock(file.number, Int16(F_WRLCK), appenderLockOffset, 1) == 0
   }
 }

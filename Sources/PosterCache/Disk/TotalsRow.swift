@@ -22,9 +22,8 @@ struct TotalsRow: FixedSizeRow, Equatable {
   var corrupt: UInt64 = 0
   /// Bytes in blocks of the pinned ones among ``liveBytes``.
   var pinnedBytes: UInt64 = 0
-  /// Which boot of the machine the last change was made in (`/proc/sys/kernel/random/boot_id`, its
-  /// 32 digits): what was committed in an earlier one need not have reached the disk.
-  var boot: (high: UInt64, low: UInt64) = (0, 0)
+  /// Which boot of the machine the last change was made in.
+  var boot = Boot.unknown
 
   var isPlausible: Bool {
     // Every sum of two of them fits, and so does every one of them in a signed number.
@@ -33,10 +32,6 @@ struct TotalsRow: FixedSizeRow, Equatable {
       entries, bodyBytes, liveBytes, limit, nextTick, nextSequence, hits, misses, evictions,
       corrupt, pinnedBytes,
     ].allSatisfy { $0 < bound } && nextSegment <= UInt32.max
-  }
-
-  static func == (left: TotalsRow, right: TotalsRow) -> Bool {
-    left.withBytes { left in right.withBytes { left.elementsEqual($0) } }
   }
 }
 
@@ -54,7 +49,7 @@ extension TotalsRow {
     evictions = reader.next()
     corrupt = reader.next()
     pinnedBytes = reader.next()
-    boot = (reader.next(), reader.next())
+    boot = Boot(high: reader.next(), low: reader.next())
   }
 
   func write(to writer: inout RowWriter) {

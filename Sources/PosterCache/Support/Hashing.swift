@@ -1,18 +1,20 @@
 import CXXHash
 
-/// The XXH3-64 of `bytes` (seed 0).
-func xxh3(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-  XXH3_64bits(bytes.baseAddress, bytes.count)
+/// The XXH3-64 of `bytes`.
+func xxh3(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+  XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
 }
 
 /// XXH3-64 over several pieces; the same value as `xxh3` over their concatenation.
 struct StreamingHash: ~Copyable {
   private let state: OpaquePointer
+  private let seed: UInt64
 
-  init() {
+  init(seed: UInt64) {
     // Allocation is the only way this can fail; like every allocation in Swift, that traps.
     state = XXH3_createState()!
-    XXH3_64bits_reset(state)
+    self.seed = seed
+    XXH3_64bits_reset_withSeed(state, seed)
   }
 
   deinit {
@@ -21,7 +23,7 @@ struct StreamingHash: ~Copyable {
 
   /// Forgets what was fed, so that one state serves many hashes.
   mutating func reset() {
-    XXH3_64bits_reset(state)
+    XXH3_64bits_reset_withSeed(state, seed)
   }
 
   mutating func update(_ bytes: UnsafeRawBufferPointer) {

@@ -15,7 +15,10 @@ struct DiskFormatTests {
         storedAt: Date(timeIntervalSince1970: 1_800_000_000),
         expiresAt: Date(timeIntervalSince1970: 1_800_604_800)),
       body: PosterBody(copying: [0xFF, 0xD8, 0xFF, 0xD9]))
-    let cache = try DiskCache(directory: directory.path)
+    let cache = try DiskCache(
+      in: CacheDirectory(
+        directory.path, creating: true, newSeed: 0x0123_4567_89AB_CDEF,
+        prepare: IndexRecovery.prepare))
     cache.insert(poster)
     try cache.flush()
     let segment = try Data(
@@ -47,7 +50,7 @@ struct DiskFormatTests {
     var totals = TotalsRow()
     totals.entries = 3
     totals.corrupt = 1 << 40
-    totals.boot = (.max, 7)
+    totals.boot = Boot(high: .max, low: 7)
     #expect(totals.withBytes { TotalsRow(bytes: $0) } == totals)
     let pending = PendingKey(segment: 0x0102_0304, offset: 5)
     #expect(pending.withBytes { Array($0) } == [1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 5])
