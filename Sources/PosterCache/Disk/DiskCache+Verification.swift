@@ -18,21 +18,28 @@ extension DiskCache {
     directory path: String, repairing isRepairing: Bool = false
   ) throws(PosterError) -> DiskVerification {
     try ForkGuard.check()
-    var verification = DiskVerification()
-    let directory = try CacheDirectory(path, creating: false) { _ in }
-    verification.index = try IndexRecovery.state(of: directory)
-    guard verification.index != .intact else {
-      try DiskCache(in: directory).verifyRecords(&verification, isRepairing: isRepairing)
-      return verification
-    }
-    let outcome =
-      isRepairing
-      ? try rebuildIndex(path) : try IndexRebuild(directory: directory).survey()
-    verification.checked = outcome.intactRecords + outcome.garbageRuns
-    verification.ok = outcome.intactRecords
-    verification.corrupt = outcome.garbageRuns
+    let found = try look(path, isRepairing: isRepairing)
+    guard isRepairing, found.index != .intact else { return found }
+    // Not before that look's locks are given up.
+    let outcome = try rebuildIndex(path)
+    var verification = DiskVerification(index: found.index)
+    verification.count(outcome)
     // The index, and every place that is no record and is given back.
-    if isRepairing { verification.repaired = 1 + outcome.garbageRuns }
+    verification.repaired = 1 + outcome.garbageRuns
+    return verification
+  }
+
+  /// Checks everything that can be checked with the index as it is.
+  private static func look(
+    _ path: String, isRepairing: Bool
+  ) throws(PosterError) -> DiskVerification {
+    let directory = try CacheDirectory(path, creating: false) { _ in }
+    var verification = DiskVerification(index: try IndexRecovery.state(of: directory))
+    if verification.index == .intact {
+      try DiskCache(in: directory).verifyRecords(&verification, isRepairing: isRepairing)
+    } else if !isRepairing {
+      verification.count(try IndexRebuild(directory: directory).survey())
+    }
     return verification
   }
 
@@ -100,5 +107,13 @@ extension DiskCache {
       }
       return
     }
+  }
+}
+
+extension DiskVerification {
+  fileprivate mutating func count(_ outcome: IndexRebuild.Outcome) {
+    checked += outcome.intactRecords + outcome.garbageRuns
+    ok += outcome.intactRecords
+    corrupt += outcome.garbageRuns
   }
 }

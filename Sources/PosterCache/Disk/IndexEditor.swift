@@ -14,7 +14,7 @@ struct IndexEditor {
   private(set) var freed: [PendingExtent] = []
 
   /// Bytes that could not be given back because somebody holds a lease on them.
-  private var heldBytes: UInt64 = 0
+  private var heldBytes: UInt64
 
   /// The index counts against the limit only beyond this many bytes.
   static let freeIndexBytes = 1 << 20
@@ -37,6 +37,11 @@ struct IndexEditor {
     self.transaction = transaction
     self.usedBytes = usedBytes
     totals = try transaction.totals()
+    heldBytes = try Self.heldBytes(transaction)
+  }
+
+  private static func heldBytes(_ transaction: IndexTransaction) throws(PosterError) -> UInt64 {
+    try transaction.pendingExtents().reduce(0) { $0 + $1.heldBytes }
   }
 
   /// Stores the totals; call it last.
@@ -241,7 +246,7 @@ struct IndexEditor {
     for extent in release.held where try isPending(extent) {
       try transaction.put(.pending, extent.key, extent.value)
     }
-    heldBytes = try transaction.pendingExtents().reduce(0) { $0 + $1.heldBytes }
+    if !release.isEmpty { heldBytes = try Self.heldBytes(transaction) }
   }
 
   private func isPending(_ extent: PendingExtent) throws(PosterError) -> Bool {

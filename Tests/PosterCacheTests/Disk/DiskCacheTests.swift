@@ -45,17 +45,17 @@ struct DiskCacheTests {
     }
     do {
       let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 2 * record))
-      #expect(try numbers(cache) == [1, 3])
+      #expect(try cache.numbers() == [1, 3])
     }
     let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: record))
-    #expect(try numbers(cache) == [1])
+    #expect(try cache.numbers() == [1])
   }
 
   @Test func `a poster larger than the limit is refused and evicts nothing`() throws {
     let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 64 << 10))
     cache.insert(SamplePoster.make(1))
-    #expect(store(SamplePoster.make(2, bytes: 70_000), in: cache)?.code == .notStored)
-    #expect(try numbers(cache) == [1])
+    #expect(cache.store(SamplePoster.make(2, bytes: 70_000))?.code == .notStored)
+    #expect(try cache.numbers() == [1])
   }
 
   @Test func `an unseen prefetch goes before an older poster that was looked at`() throws {
@@ -66,7 +66,7 @@ struct DiskCacheTests {
     cache.insert(SamplePoster.make(3), isSeen: false)
     #expect(try cache.poster(for: SamplePoster.request(2)) != nil)
     cache.insert(SamplePoster.make(4), isSeen: false)
-    #expect(try numbers(cache) == [2, 1, 4])
+    #expect(try cache.numbers() == [2, 1, 4])
   }
 
   @Test func `clearing removes files and bytes, and the cache goes on`() throws {
@@ -75,16 +75,16 @@ struct DiskCacheTests {
     let removed = try cache.removeAll()
     #expect(removed.posters == 20)
     #expect(removed.bytes == 600_000)
-    #expect(try numbers(cache) == [])
+    #expect(try cache.numbers() == [])
     #expect(try cache.poster(for: SamplePoster.request(3)) == nil)
     try cache.flush()
-    #expect(segmentFiles() == [])
+    #expect(CacheFiles(directory.path).segments == [])
     cache.insert(SamplePoster.make(3, version: 1))
     #expect(
       try cache.poster(for: SamplePoster.request(3))?.body == SamplePoster.make(3, version: 1).body)
     try cache.flush()
     // Numbers are never used twice.
-    #expect(segmentFiles() == ["00000002.seg"])
+    #expect(CacheFiles(directory.path).segments == ["00000002.seg"])
   }
 
   @Test func `a flipped byte anywhere in a record makes a miss of it and of nothing else`() throws {
@@ -93,11 +93,12 @@ struct DiskCacheTests {
       let cache = try DiskCache(directory: directory.path)
       for number in 1...3 { cache.insert(SamplePoster.make(number)) }
       try cache.flush()
-      try flip(SegmentFormat.blockSize + offset, in: "\(directory.path)/segments/00000001.seg")
+      CacheFiles(directory.path).flip(
+        "segments/00000001.seg", at: SegmentFormat.blockSize + offset)
       #expect(try cache.poster(for: SamplePoster.request(2)) == nil, "byte \(offset)")
       #expect(try cache.poster(for: SamplePoster.request(1)) != nil)
       #expect(try cache.poster(for: SamplePoster.request(3)) != nil)
-      #expect(try numbers(cache) == [3, 1])
+      #expect(try cache.numbers() == [3, 1])
       #expect(try cache.statistics().corrupt == 1)
     }
   }
@@ -107,7 +108,7 @@ struct DiskCacheTests {
     try write("postercache cache format 2\n", to: "\(path)/format")
     let error = #expect(throws: PosterError.self) { try DiskCache(directory: path) }
     #expect(error?.code == .unsupportedFormat)
-    #expect(entries(of: path) == ["format"])
+    #expect(CacheFiles.names(in: path) == ["format"])
   }
 
   @Test func `a directory that cannot be made is an error that names it`() throws {
@@ -127,7 +128,7 @@ struct DiskCacheTests {
     try second.flush()
     #expect(try second.poster(for: SamplePoster.request(1)) != nil)
     #expect(try first.poster(for: SamplePoster.request(2)) != nil)
-    #expect(segmentFiles() == ["00000001.seg", "00000002.seg"])
+    #expect(CacheFiles(directory.path).segments == ["00000001.seg", "00000002.seg"])
   }
 
   @Test func `the last reference may go in a completion, and what waits is still stored`() throws {
@@ -141,7 +142,7 @@ struct DiskCacheTests {
       }
     }
     isStored.wait(untilNanoseconds: { _ in nil }, for: { $0 ? () : nil })
-    #expect(try numbers(DiskCache(directory: directory.path)) == [2, 1])
+    #expect(try DiskCache(directory: directory.path).numbers() == [2, 1])
   }
 
   @Test func `fifty threads open a fresh directory at once, and all can use it`() async throws {
@@ -167,7 +168,7 @@ struct DiskCacheTests {
         }
         return try await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(try numbers(caches[0]).sorted() == Array(0..<50))
+      #expect(try caches[0].numbers().sorted() == Array(0..<50))
       #expect(try caches[49].statistics().entries == 50)
     }
   }
@@ -179,7 +180,7 @@ struct DiskCacheTests {
     try cache.flush()
     #expect(try cache.poster(for: SamplePoster.request(1)) != nil)
     cache.insert(SamplePoster.make(3, bytes: 2_150_000))
-    #expect(try numbers(cache) == [3, 1])
+    #expect(try cache.numbers() == [3, 1])
   }
 
   @Test func `lowering the limit below the index leaves a cache that works`() throws {
@@ -194,9 +195,9 @@ struct DiskCacheTests {
     let left = try small.statistics()
     #expect(left.entries > 100)
     #expect(left.bytes <= 1 << 20)
-    #expect(store(SamplePoster.make(50_000), in: small) == nil)
+    #expect(small.store(SamplePoster.make(50_000)) == nil)
     #expect(try small.poster(for: SamplePoster.request(50_000)) != nil)
-    let (now, survivors) = (try small.statistics(), try numbers(small))
+    let (now, survivors) = (try small.statistics(), try small.numbers())
     #expect(
       try small.poster(for: SamplePoster.request(19_999)) != nil,
       "\(left), then \(now): \(survivors)")
@@ -239,9 +240,9 @@ struct DiskCacheTests {
     metadata.etag = String(repeating: "x", count: 65_536)
     cache.insert(SamplePoster.make(2))
     #expect(
-      store(StoredPoster(metadata: metadata, body: sample.body), in: cache)?.code == .notStored)
+      cache.store(StoredPoster(metadata: metadata, body: sample.body))?.code == .notStored)
     cache.insert(SamplePoster.make(3))
-    #expect(try numbers(cache) == [3, 2])
+    #expect(try cache.numbers() == [3, 2])
   }
 
   @Test func `looking at a directory that is not there does not make it`() {
@@ -250,7 +251,7 @@ struct DiskCacheTests {
       try DiskCache(directory: path, creating: false)
     }
     #expect(error?.code == .directoryUnavailable)
-    #expect(entries(of: directory.path) == [])
+    #expect(CacheFiles.names(in: directory.path) == [])
   }
 
   @Test func `an index that is a symbolic link is refused and its target left alone`() throws {
@@ -274,19 +275,19 @@ struct DiskCacheTests {
     #expect(rename(path, "\(directory.path)/gone") == 0)
     let new = try DiskCache(directory: path)
     new.insert(SamplePoster.make(2))
-    #expect(try numbers(new) == [2])
-    #expect(try numbers(old) == [1])
+    #expect(try new.numbers() == [2])
+    #expect(try old.numbers() == [1])
   }
 
   @Test func `a limit beyond every file system is taken for the largest`() throws {
     do {
       let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: .max))
       #expect(try cache.statistics().limit == 1 << 60)
-      #expect(store(SamplePoster.make(1), in: cache) == nil)
+      #expect(cache.store(SamplePoster.make(1)) == nil)
     }
     let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 1 << 20))
     #expect(try cache.statistics().limit == 1 << 20)
-    #expect(try numbers(cache) == [1])
+    #expect(try cache.numbers() == [1])
   }
 
   @Test func `a directory with other files is refused and left as it was`() throws {
@@ -294,7 +295,7 @@ struct DiskCacheTests {
     let path = directory.path
     let error = #expect(throws: PosterError.self) { try DiskCache(directory: path) }
     #expect(error?.code == .directoryUnavailable)
-    #expect(entries(of: path) == ["Package.swift"])
+    #expect(CacheFiles.names(in: path) == ["Package.swift"])
   }
 
   @Test(arguments: [0, 4096, 8192, 12_288, 40_960])
@@ -317,53 +318,8 @@ struct DiskCacheTests {
 
   // MARK: - Helpers
 
-  private func store(_ poster: StoredPoster, in cache: DiskCache) -> PosterError? {
-    let failure = Monitor<PosterError?>(nil)
-    cache.insert(poster) { result in
-      if case .failure(let error) = result { failure.withLock { $0 = error } }
-    }
-    // A cache that cannot flush has failed, too.
-    do { try cache.flush() } catch { return error }
-    return failure.withLock { $0 }
-  }
-
-  private func numbers(_ cache: DiskCache) throws -> [Int] {
-    var numbers: [Int] = []
-    try cache.forEachEntry { entry in
-      let digits = entry.metadata.address.canonical.split(separator: "poster").last ?? ""
-      numbers.append(Int(digits.dropLast(4)) ?? -1)
-      return true
-    }
-    return numbers
-  }
-
-  private func segmentFiles() -> [String] {
-    entries(of: "\(directory.path)/segments")
-  }
-
-  private func entries(of path: String) -> [String] {
-    guard let stream = opendir(path) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
-
   private func write(_ text: String, to path: String) throws {
     let file = try FileDescriptor(opening: path, flags: O_WRONLY | O_CREAT)
     #expect(pwrite(file.number, text, text.utf8.count, 0) == text.utf8.count)
-  }
-
-  private func flip(_ offset: Int, in path: String) throws {
-    let file = try FileDescriptor(opening: path, flags: O_RDWR)
-    var byte: UInt8 = 0
-    #expect(pread(file.number, &byte, 1, off_t(offset)) == 1)
-    byte ^= 0x40
-    #expect(pwrite(file.number, &byte, 1, off_t(offset)) == 1)
   }
 }
