@@ -10,11 +10,11 @@ struct SettingsTests {
   @Test func `the defaults are the contract's`() throws {
     let settings = try settings("warm --list trending", ["TMDB_API_KEY": Self.key])
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
-    #expect(warm.list == .trending(media: .all, window: .day))
-    #expect(warm.pageLimit == 1 && warm.posterLimit == nil && warm.language == nil)
-    #expect(warm.size == .w342 && !warm.isDryRun)
+    #expect(warm.listing.list == .trending(media: .all, window: .day))
+    #expect(warm.listing.pageLimit == 1 && warm.listing.posterLimit == nil && warm.listing.language == nil)
+    #expect(warm.listing.size == .w342 && !warm.isDryRun)
     #expect(
-      warm.source
+      warm.listing.source
         == .servers(api: .tmdbAPI, images: .tmdbImages, credential: .apiKey(Self.key)))
     #expect(settings.output == Settings.Output())
     #expect(settings.pipeline.fetching == FetchConfiguration())
@@ -31,12 +31,12 @@ struct SettingsTests {
       --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem
       """)
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
-    #expect(warm.list == .trending(media: .tv, window: .week))
-    #expect(warm.pageLimit == nil && warm.posterLimit == 50 && warm.language == "ko-KR")
-    #expect(warm.size == .w780 && warm.isDryRun)
+    #expect(warm.listing.list == .trending(media: .tv, window: .week))
+    #expect(warm.listing.pageLimit == nil && warm.listing.posterLimit == 50 && warm.listing.language == "ko-KR")
+    #expect(warm.listing.size == .w780 && warm.isDryRun)
     let api = try PosterAddress("http://a.test/3")
     let images = try PosterAddress("http://i.test/t/p")
-    #expect(warm.source == .servers(api: api, images: images, credential: nil))
+    #expect(warm.listing.source == .servers(api: api, images: images, credential: nil))
     #expect(
       settings.output
         == Settings.Output(isJSON: true, isVerbose: true, progress: .never))
@@ -184,7 +184,7 @@ struct SettingsTests {
   ) throws -> Credential? {
     let settings = try settings("warm --list trending \(options)", environment)
     guard case .warm(let warm) = settings.action,
-      case .servers(_, _, let credential) = warm.source
+      case .servers(_, _, let credential) = warm.listing.source
     else { throw Unexpected() }
     return credential
   }
