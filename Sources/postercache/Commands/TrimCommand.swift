@@ -16,10 +16,10 @@ struct TrimCommand {
     let change = try disk.trim(to: size)
     let statistics = try disk.statistics()
     if statistics.bytes > size.bytes, statistics.pinnedBytes > 0 {
-      let pinned = ByteSize(bytes: statistics.pinnedBytes)
+      let (pinned, total) = (statistics.pinnedBytes, statistics.bytes)
       session.console.note(
-        "pinned posters (\(pinned)) keep the cache at \(ByteSize(bytes: statistics.bytes)), above \(size)"
-      )
+        "pinned posters (\(ByteSize(bytes: pinned))) keep the cache at \(ByteSize(bytes: total)),"
+          + " above \(size)")
     }
     try session.report(removed: change)
     return .success

@@ -35,9 +35,15 @@ struct CacheCommandTests {
     #expect(
       stats.keys == [
         "entries", "bytes", "limit", "segments", "hits", "misses", "evictions", "corrupt",
+        "pinned_bytes", "disk_bytes",
       ])
     let counts = try stats.decoded(as: [String: Int].self)
     #expect(counts["entries"] == 8 && counts["limit"] == 64 << 20 && counts["corrupt"] == 0)
+    #expect(counts["pinned_bytes"] == 0)
+    let text = await place.run("stats").output.split(separator: "\n")
+    #expect(text.count == 9 && text[2] == "pinned     0 B")
+    let onDisk = try ByteSize(bytes: #require(counts["disk_bytes"]))
+    #expect(text[3] == "on disk    \(onDisk) really occupied")
     let listed = try await place.run("ls", "--json").decoded(as: [Entry].self)
     let cleared = await place.run("clear", "--json")
     #expect(cleared.status == 0)
