@@ -20,22 +20,22 @@ struct ExportCommand {
     var tally = Tally()
     switch options.selection {
     case .stored(let size):
-      let entries = try Self.entries(of: disk) { entry in
-        size.map { entry.metadata.address.hasPathComponent($0.rawValue) } ?? true
+      let pictures = try Self.pictures(in: disk) { address in
+        size.map { address.hasPathComponent($0.rawValue) } ?? true
       }
-      tally.wanted = entries.count
-      try write(entries, from: disk, &tally)
+      tally.wanted = pictures.count
+      try write(pictures, from: disk, &tally)
     case .list(let listing):
       let list = try await load(listing)
       console.failures(list.failures.map { Console.words(for: $0.error, about: $0.address) })
       tally.listStatus = list.exitStatus
       tally.wanted = list.posters
       let wanted = Set(list.requests.map(\.address))
-      let entries = try Self.entries(of: disk) { wanted.contains($0.metadata.address) }
-      tellMissing(wanted, entries)
-      tally.missing = list.posters - entries.count
+      let pictures = try Self.pictures(in: disk, where: wanted.contains)
+      tellMissing(wanted, pictures)
+      tally.missing = list.posters - pictures.count
       // Of a list that could not be had nothing is written, not even the directory.
-      if list.pages > 0, !Task.isCancelled { try write(entries, from: disk, &tally) }
+      if list.pages > 0, !Task.isCancelled { try write(pictures, from: disk, &tally) }
     }
     if Task.isCancelled {
       console.note(
@@ -63,29 +63,29 @@ struct ExportCommand {
     }
   }
 
-  /// The entries that `isWanted`, the first to be evicted first.
-  private static func entries(
-    of disk: DiskCache, where isWanted: (DiskEntry) -> Bool
-  ) throws(PosterError) -> [DiskEntry] {
-    var entries: [DiskEntry] = []
+  /// The pictures that `isWanted`, the first to be evicted first.
+  private static func pictures(
+    in disk: DiskCache, where isWanted: (PosterAddress) -> Bool
+  ) throws(PosterError) -> [ExportNames.Picture] {
+    var pictures: [ExportNames.Picture] = []
     try disk.forEachEntry { entry in
-      if isWanted(entry) { entries.append(entry) }
+      let metadata = entry.metadata
+      if isWanted(metadata.address) {
+        pictures.append(
+          ExportNames.Picture(key: entry.key, address: metadata.address, type: metadata.type))
+      }
       return !Task.isCancelled
     }
-    return entries.reversed()
+    return pictures.reversed()
   }
 
   private func write(
-    _ entries: [DiskEntry], from disk: DiskCache, _ tally: inout Tally
+    _ pictures: [ExportNames.Picture], from disk: DiskCache, _ tally: inout Tally
   ) throws(PosterError) {
     let directory = try ExportDirectory(options.directory)
-    let names = ExportNames(
-      entries.map {
-        ExportNames.Picture(key: $0.key, address: $0.metadata.address, type: $0.metadata.type)
-      })
-    for (entry, name) in zip(entries, names.texts) {
+    for (picture, name) in zip(pictures, ExportNames(pictures).texts) {
       guard !Task.isCancelled else { return }
-      let request = PosterRequest(entry.metadata.address)
+      let request = PosterRequest(picture.address)
       do throws(PosterError) {
         guard let poster = try disk.poster(for: request, isSeen: false) else {
           tally.missing += 1
@@ -130,9 +130,9 @@ struct ExportCommand {
     return tally
   }
 
-  private func tellMissing(_ wanted: Set<PosterAddress>, _ entries: [DiskEntry]) {
+  private func tellMissing(_ wanted: Set<PosterAddress>, _ found: [ExportNames.Picture]) {
     guard console.output.isVerbose else { return }
-    let missing = wanted.subtracting(entries.map(\.metadata.address))
+    let missing = wanted.subtracting(found.map(\.address))
     for address in missing.sorted(by: { $0.canonical < $1.canonical }) {
       console.detail("not in the cache: \(address)")
     }

@@ -14,13 +14,14 @@ final class ExportDirectory {
   ///
   /// - Throws: ``PosterError/Code/notStored`` with the system's reason.
   init(_ path: String) throws(PosterError) {
-    self.path = path
     let creation = Self.makeDirectories(path)
-    descriptor = postercache_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-    guard descriptor >= 0 else {
+    let opened = postercache_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard opened >= 0 else {
       let number = errno == ENOENT && creation != 0 ? creation : errno
       throw PosterError(.notStored, "cannot write to \(path): \(Self.reason(number))")
     }
+    self.path = path
+    descriptor = opened
   }
 
   deinit {
@@ -36,8 +37,12 @@ final class ExportDirectory {
     func failure(_ number: CInt) -> PosterError {
       PosterError(.notStored, "cannot write \(path)/\(name): \(Self.reason(number))")
     }
-    let (temporary, file) = makeTemporaryFile()
-    guard file >= 0 else { throw failure(errno) }
+    let temporary: String
+    let file: CInt
+    switch makeTemporaryFile() {
+    case .success(let made): (temporary, file) = made
+    case .failure(let error): throw failure(error.number)
+    }
     var error: CInt = 0
     do {
       try body.withUnsafeBytes { bytes throws(WriteError) in try writeAll(bytes, to: file) }
@@ -55,17 +60,18 @@ final class ExportDirectory {
     }
   }
 
-  /// A new file under a name that nobody has, `-1` instead of its descriptor if there cannot be one.
-  private func makeTemporaryFile() -> (name: String, file: CInt) {
-    var name = ""
+  /// A new file, open for writing, under a name that nobody has.
+  private func makeTemporaryFile() -> Result<(name: String, file: CInt), WriteError> {
     // A process that was killed may have had our number, and left its file.
     for attempt in 0..<100 {
-      name = ".postercache-\(getpid())-\(attempt).tmp"
+      let name = ".postercache-\(getpid())-\(attempt).tmp"
       let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
       let file = postercache_openat(descriptor, name, flags, 0o666)
-      if file >= 0 || errno != EEXIST { return (name, file) }
+      let number = errno
+      if file >= 0 { return .success((name, file)) }
+      guard number == EEXIST else { return .failure(WriteError(number: number)) }
     }
-    return (name, -1)
+    return .failure(WriteError(number: EEXIST))
   }
 
   /// Makes the directory and its parents where they are missing; returns `errno` of the last that

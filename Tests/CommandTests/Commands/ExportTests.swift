@@ -5,6 +5,8 @@ import PosterServer
 import TestSupport
 import Testing
 
+@testable import postercache
+
 @Suite(.timeLimit(.minutes(3)))
 struct ExportTests {
   @Test func `everything stored becomes plain files, named by the path`() async throws {
@@ -140,6 +142,24 @@ struct ExportTests {
       var status = stat()
       #expect(lstat("\(base)/out/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
     }
+  }
+
+  @Test func `a temporary file never takes the place of one that is there`() throws {
+    let directory = TemporaryDirectory()
+    let base = directory.path
+    let target = try ExportDirectory("\(base)/out")
+    symlink("\(base)/victim", "\(base)/out/.postercache-\(getpid())-0.tmp")
+    let poster = SamplePoster.make(1)
+    try target.write(poster.body, as: "a.jpg")
+    #expect(access("\(base)/victim", F_OK) != 0)
+    #expect(unlink("\(base)/out/.postercache-\(getpid())-0.tmp") == 0)
+    #expect(try files(in: "\(base)/out") == ["a.jpg": poster.body.bytes])
+    // Whoever has the directory open goes on in it, wherever its name leads by then.
+    #expect(rename("\(base)/out", "\(base)/moved") == 0)
+    symlink("\(base)/elsewhere", "\(base)/out")
+    try target.write(poster.body, as: "b.jpg")
+    #expect(try Set(names(in: "\(base)/moved")) == ["a.jpg", "b.jpg"])
+    #expect(access("\(base)/elsewhere", F_OK) != 0)
   }
 
   @Test func `hostile addresses write nothing outside the directory`() async throws {
