@@ -84,8 +84,8 @@ extension Settings.Action {
   /// Whether an interruption leaves something to put in order.
   var endsGracefully: Bool {
     switch self {
-    case .warm, .get, .demoOrigin: true
-    case .list, .stats, .clear: false
+    case .warm, .get, .export, .demoOrigin: true
+    case .list, .stats, .verify, .pin, .unpin, .evict, .trim, .clear: false
     }
   }
 }

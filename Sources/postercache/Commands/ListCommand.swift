@@ -1,43 +1,85 @@
 import FoundationEssentials
 import PosterCache
 
-/// `ls`: what is cached, the last to be evicted first, printed as it is read.
+/// `ls`: what is cached; in the order of eviction it is printed as it is read.
 struct ListCommand {
   private let session: Session
+  private let order: EntryOrder
 
-  init(_ session: Session) {
+  init(_ session: Session, _ order: EntryOrder) {
     self.session = session
+    self.order = order
   }
 
   func run() throws -> CommandStatus {
     let disk = try session.existingCache()
     defer { disk.close() }
-    let now = Date()
-    let isJSON = session.console.output.isJSON
-    var chunk = isJSON ? "[" : ""
-    var isFirst = true
+    var output = Output(console: session.console)
     var outputError: OutputError?
+    var gathered: [DiskEntry] = []
     try disk.forEachEntry { entry in
-      if isJSON {
-        chunk += (isFirst ? "\n" : ",\n") + Self.json(entry).text
-      } else {
-        chunk += Self.row(entry, now: now)
+      guard order == .lru else {
+        gathered.append(entry)
+        return true
       }
-      isFirst = false
-      // Enough for one call, little enough for a reader to see progress.
-      guard chunk.utf8.count >= 32 * 1024 else { return true }
       do throws(OutputError) {
-        try session.console.result(chunk)
+        try output.write(entry)
+        return true
       } catch {
         outputError = error
         return false
       }
-      chunk = ""
-      return true
     }
     if let outputError { throw outputError }
-    try session.console.result(chunk + (isJSON ? "\n]\n" : ""))
+    for entry in Self.sorted(gathered, order) { try output.write(entry) }
+    try output.finish()
     return .success
+  }
+
+  /// `entries` in `order`; those in the order of eviction are so already.
+  static func sorted(_ entries: [DiskEntry], _ order: EntryOrder) -> [DiskEntry] {
+    func precedes(_ left: DiskEntry, _ right: DiskEntry) -> Bool {
+      left.metadata.address.canonical.utf8.lexicographicallyPrecedes(
+        right.metadata.address.canonical.utf8)
+    }
+    switch order {
+    case .lru: return entries
+    case .size:
+      return entries.sorted { left, right in
+        left.bytes == right.bytes ? precedes(left, right) : left.bytes > right.bytes
+      }
+    case .url: return entries.sorted(by: precedes)
+    }
+  }
+
+  /// The listing on its way to standard output.
+  private struct Output {
+    private let console: Console
+    private let now = Date()
+    private var chunk: String
+    private var isFirst = true
+
+    init(console: Console) {
+      self.console = console
+      chunk = console.output.isJSON ? "[" : ""
+    }
+
+    mutating func write(_ entry: DiskEntry) throws(OutputError) {
+      if console.output.isJSON {
+        chunk += (isFirst ? "\n" : ",\n") + ListCommand.json(entry).text
+      } else {
+        chunk += ListCommand.row(entry, now: now)
+      }
+      isFirst = false
+      // Enough for one call, little enough for a reader to see progress.
+      guard chunk.utf8.count >= 32 * 1024 else { return }
+      try console.result(chunk)
+      chunk = ""
+    }
+
+    func finish() throws(OutputError) {
+      try console.result(chunk + (console.output.isJSON ? "\n]\n" : ""))
+    }
   }
 
   static func json(_ entry: DiskEntry) -> JSON {

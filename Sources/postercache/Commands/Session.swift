@@ -12,9 +12,15 @@ struct Session: Sendable {
       switch settings.action {
       case .warm(let options): return try await WarmCommand(self, options).run()
       case .get(let options): return try await GetCommand(self, options).run()
-      case .list: return try ListCommand(self).run()
+      case .list(let order): return try ListCommand(self, order).run()
       case .stats: return try StatsCommand(self).run()
+      case .verify(let isRepairing): return try VerifyCommand(self, isRepairing: isRepairing).run()
+      case .pin(let posters): return try ChangeCommand(self, .pin, posters).run()
+      case .unpin(let posters): return try ChangeCommand(self, .unpin, posters).run()
+      case .evict(let posters): return try ChangeCommand(self, .evict, posters).run()
+      case .trim(let size): return try TrimCommand(self, to: size).run()
       case .clear: return try ClearCommand(self).run()
+      case .export(let options): return try await ExportCommand(self, options).run()
       case .demoOrigin(let listener): return try await DemoOriginCommand(self, listener).run()
       }
     } catch let error as PosterError {
@@ -82,6 +88,18 @@ struct Session: Sendable {
     return try tellingLowerLimit(of: directory) { () throws(PosterError) in
       try PosterPipeline(complete)
     }
+  }
+}
+
+extension Settings.Listing {
+  /// The list's pages, loaded by `pipeline`.
+  func feed(
+    from servers: Settings.Source.Servers, through pipeline: PosterPipeline
+  ) throws(PosterError) -> TMDBFeed {
+    try TMDBFeed(
+      list, api: servers.api, credential: servers.credential, language: language,
+      pageLimit: pageLimit, itemLimit: posterLimit
+    ) { request async throws(PosterError) in try await pipeline.page(request) }
   }
 }
 

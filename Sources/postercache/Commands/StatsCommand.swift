@@ -30,6 +30,8 @@ struct StatsCommand {
       ("misses", .integer(statistics.misses)),
       ("evictions", .integer(statistics.evictions)),
       ("corrupt", .integer(statistics.corrupt)),
+      ("pinned_bytes", .integer(statistics.pinnedBytes)),
+      ("disk_bytes", .integer(statistics.occupiedBytes)),
     ])
   }
 
@@ -39,6 +41,8 @@ struct StatsCommand {
     return """
       entries    \(statistics.entries)
       size       \(size) of \(limit)
+      pinned     \(ByteSize(bytes: statistics.pinnedBytes))
+      on disk    \(ByteSize(bytes: statistics.occupiedBytes)) really occupied
       segments   \(statistics.segments)
       hits       \(statistics.hits)
       misses     \(statistics.misses)

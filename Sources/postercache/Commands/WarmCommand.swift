@@ -13,15 +13,13 @@ struct WarmCommand {
 
   func run() async throws -> CommandStatus {
     let directory = options.isDryRun ? nil : try session.settings.cacheDirectory()
-    let servers = try options.source.open()
+    let servers = try options.listing.source.open()
     defer { servers.demo?.shutdown() }
     let pipeline = try session.pipeline(directory: directory, demo: servers.demo)
-    let feed = try TMDBFeed(
-      options.list, api: servers.api, credential: servers.credential, language: options.language,
-      pageLimit: options.pageLimit, itemLimit: options.posterLimit
-    ) { request async throws(PosterError) in try await pipeline.page(request) }
+    let feed = try options.listing.feed(from: servers, through: pipeline)
     let start = ContinuousClock.now
     let tally: WarmTally
+    var pinned: Result<DiskChange, PosterError>?
     do {
       tally = try await withTaskCancellationHandler {
         var loop = WarmLoop(
@@ -36,6 +34,11 @@ struct WarmCommand {
       await pipeline.shutdown()
       throw error
     }
+    if options.isPinning, let disk = pipeline.disk, !Task.isCancelled {
+      pinned = Result(catching: { () throws(PosterError) in
+        try disk.pin(Array(tally.requests))
+      })
+    }
     await pipeline.shutdown()
     console.clearProgress()
     if Task.isCancelled {
@@ -44,30 +47,32 @@ struct WarmCommand {
           + " run it again for the rest")
       return .interrupted
     }
-    try report(tally, seconds: ContinuousClock.now - start)
-    return tally.exitStatus
+    var pins: Int?
+    var status = tally.exitStatus
+    switch pinned {
+    case nil: break
+    case .success(let change): pins = change.posters
+    case .failure(let error):
+      console.failure("cannot pin the list's posters: \(error)")
+      if status == .success { status = .failure }
+    }
+    try report(tally, pinned: pins, seconds: ContinuousClock.now - start)
+    return status
   }
 
   // MARK: - Reporting
 
-  /// Failures that are told one by one unless more is wanted.
-  private static let toldFailures = 10
-
-  private func report(_ tally: WarmTally, seconds duration: Duration) throws(OutputError) {
-    let failures = tally.failures
-    let told = console.output.isVerbose ? failures.count : Self.toldFailures
-    for failure in failures.prefix(told) {
-      console.failure(failure.error, about: failure.address)
-    }
-    if failures.count > told {
-      console.failure("and \(counted(failures.count - told, "more failure")); -v tells all")
-    }
+  private func report(
+    _ tally: WarmTally, pinned: Int?, seconds duration: Duration
+  ) throws(OutputError) {
+    console.failures(tally.failures.map { Console.words(for: $0.error, about: $0.address) })
+    let list = options.listing.list
     let milliseconds = Int(duration / .milliseconds(1))
     if console.output.isJSON {
-      try console.result(WarmReport.json(tally, list: options.list, milliseconds: milliseconds))
+      try console.result(WarmReport.json(tally, list: list, milliseconds: milliseconds))
     } else if tally.pages > 0, !options.isDryRun {
       try console.summary(
-        WarmReport.text(tally, list: options.list, milliseconds: milliseconds))
+        WarmReport.text(tally, list: list, milliseconds: milliseconds, pinned: pinned))
     }
   }
 }

@@ -99,7 +99,9 @@ struct WarmLoop {
         if let page { try take(page, from: address) }
       case .failure(let error):
         // An interruption is no failure of what it interrupts.
-        if !Task.isCancelled { tally.pageDidFail(address, options.source.explaining(error)) }
+        if !Task.isCancelled {
+          tally.pageDidFail(address, options.listing.source.explaining(error))
+        }
       }
     case .poster(let place, let address, let result):
       outstanding -= 1
@@ -116,7 +118,7 @@ struct WarmLoop {
   }
 
   private mutating func take(_ page: FeedPage, from address: PosterAddress) throws(OutputError) {
-    let wanted = tally.pageDidLoad(page, size: options.size, images: images)
+    let wanted = tally.pageDidLoad(page, size: options.listing.size, images: images)
     console.detail(
       "page \(page.number): \(counted(page.itemCount, "item")),"
         + " \(counted(wanted.count, "poster")) (\(address))")

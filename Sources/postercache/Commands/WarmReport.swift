@@ -40,7 +40,11 @@ enum WarmReport {
   }
 
   /// The same for people.
-  static func text(_ tally: WarmTally, list: TMDBList, milliseconds: Int) -> String {
+  ///
+  /// - Parameter pinned: posters that `--pin` pinned, `nil` without it.
+  static func text(
+    _ tally: WarmTally, list: TMDBList, milliseconds: Int, pinned: Int? = nil
+  ) -> String {
     let time = JSON.thousandths(milliseconds).text
     var lines = [
       "\(list.path): \(counted(tally.pages, "page")), \(counted(tally.items, "item")),"
@@ -49,6 +53,7 @@ enum WarmReport {
       "  cached   \(tally.hits)",
     ]
     if tally.failed > 0 { lines.append("  failed   \(tally.failed)") }
+    if let pinned { lines.append("  pinned   \(pinned)") }
     let reasons = [
       (tally.skipped.noPath, "without a poster"), (tally.skipped.duplicate, "repeated"),
       (tally.skipped.unsupported, "unsupported"),

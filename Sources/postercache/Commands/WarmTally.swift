@@ -16,7 +16,7 @@ struct WarmTally: Sendable {
   private(set) var pages = 0
   private(set) var items = 0
   private(set) var skipped = FeedPage.Skipped()
-  /// Posters that the list asks for.
+  /// The number of ``requests``.
   private(set) var posters = 0
   private(set) var hits = 0
   private(set) var fetched = 0
@@ -25,7 +25,8 @@ struct WarmTally: Sendable {
   private(set) var bytes = 0
   private var pageFailures: [Failure] = []
   private var posterFailures: [Failure] = []
-  private var seen: Set<PosterRequest> = []
+  /// The posters that the list asks for.
+  private(set) var requests: Set<PosterRequest> = []
 
   /// Takes a page, and returns the posters to fetch for it, each with its place in the list.
   ///
@@ -49,7 +50,7 @@ struct WarmTally: Sendable {
         skipped.unsupported += 1
         continue
       }
-      if seen.insert(request).inserted {
+      if requests.insert(request).inserted {
         wanted.append((posters, request))
         posters += 1
       } else {

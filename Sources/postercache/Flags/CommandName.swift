@@ -4,14 +4,30 @@ enum CommandName: String, CaseIterable, Sendable {
   case get
   case ls
   case stats
+  case verify
+  case pin
+  case unpin
+  case evict
+  case trim
   case clear
+  case export
   case demoOrigin = "demo-origin"
 
   /// What follows the name, as a usage line shows it.
   var operands: String {
     switch self {
     case .get: "URL|/POSTER_PATH"
-    case .warm, .ls, .stats, .clear, .demoOrigin: ""
+    case .pin, .unpin, .evict: "URL|/POSTER_PATH…"
+    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .demoOrigin: ""
+    }
+  }
+
+  /// How many operands may follow the name.
+  var maximumOperands: Int {
+    switch self {
+    case .get: 1
+    case .pin, .unpin, .evict: .max
+    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .demoOrigin: 0
     }
   }
 
@@ -22,7 +38,13 @@ enum CommandName: String, CaseIterable, Sendable {
     case .get: "write one picture, from the cache if it is there"
     case .ls: "list what is cached, the last to be evicted first"
     case .stats: "print the cache's totals and counters"
+    case .verify: "check every stored poster and the index"
+    case .pin: "keep posters from ever being evicted"
+    case .unpin: "let pinned posters be evicted again"
+    case .evict: "remove posters by name"
+    case .trim: "evict until the cache is at most so large"
     case .clear: "remove every poster"
+    case .export: "write stored posters as plain files"
     case .demoOrigin: "serve made-up lists and posters over HTTP"
     }
   }

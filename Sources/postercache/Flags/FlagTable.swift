@@ -2,34 +2,38 @@ import PosterCache
 
 /// Every option there is, in the order in which `--help` shows them.
 enum FlagTable {
-  static let flags: [Flag] = listing + picture + origin + everywhere
+  static let flags: [Flag] = listing + picture + store + origin + everywhere
 
   /// Options of commands that know lists.
   private static let listing: [Flag] = [
     Flag(
-      "list", .value("NAME", \.list), only: [.warm],
-      "the list to expand: \(ListName.allCases.names)"),
+      "list", .value("NAME", \.list), only: [.warm, .export],
+      "the list to expand: \(ListName.allCases.names); without one, export writes all that is stored"
+    ),
     Flag(
-      "media", .value("KIND", \.media), only: [.warm],
+      "media", .value("KIND", \.media), only: [.warm, .export],
       "kind of titles: \(TMDBList.Media.allCases.names) (default all)"),
     Flag(
-      "window", .value("TIME", \.window), only: [.warm],
+      "window", .value("TIME", \.window), only: [.warm, .export],
       "time over which trends are counted: \(TMDBList.Window.allCases.names) (default day)"),
     Flag(
-      "pages", .value("N|all", \.pages), only: [.warm],
+      "pages", .value("N|all", \.pages), only: [.warm, .export],
       "pages of the list to load, 1 to 500 (default 1)"),
-    Flag("limit", .value("N", \.limit), only: [.warm], "stop after this many posters"),
+    Flag("limit", .value("N", \.limit), only: [.warm, .export], "stop after this many posters"),
     Flag(
-      "language", .value("TAG", \.language), only: [.warm],
+      "language", .value("TAG", \.language), only: [.warm, .export],
       "language of the titles and their posters, such as ko-KR"),
     Flag(
-      "api", .value("URL", \.api), only: [.warm],
+      "api", .value("URL", \.api), only: [.warm, .export],
       "the API's base address, its path included (default \(PosterAddress.tmdbAPI))"),
     Flag(
-      "token-file", .value("FILE", \.tokenFile), only: [.warm],
+      "token-file", .value("FILE", \.tokenFile), only: [.warm, .export],
       "read the credential from FILE instead of TMDB_TOKEN or TMDB_API_KEY"),
     Flag(
       "dry-run", .on(\.dryRun), only: [.warm], "print the posters' addresses, fetch and store none"),
+    Flag(
+      "pin", .on(\.pin), only: [.warm],
+      "keep the list's posters from ever being evicted, those that were there already as well"),
   ]
 
   /// Options of commands that know posters.
@@ -38,14 +42,27 @@ enum FlagTable {
       "output", short: "o", .value("FILE", \.output), only: [.get],
       "write the picture to FILE; - is standard output (default)"),
     Flag(
-      "size", .value("SIZE", \.size), only: [.warm, .get],
-      "poster size: \(PosterSize.allCases.names) (default w342)"),
+      "size", .value("SIZE", \.size), only: [.warm, .get, .pin, .unpin, .evict, .export],
+      "poster size: \(PosterSize.allCases.names) (default w342; export without a list: all)"),
     Flag(
-      "images", .value("URL", \.images), only: [.warm, .get],
+      "images", .value("URL", \.images), only: [.warm, .get, .pin, .unpin, .evict, .export],
       "the image host's base address, without the size (default \(PosterAddress.tmdbImages))"),
     Flag(
-      "demo", .on(\.demo), only: [.warm, .get],
+      "demo", .on(\.demo), only: [.warm, .get, .export],
       "use the embedded origin: no network, no credential"),
+  ]
+
+  /// Options of commands that look after what is stored.
+  private static let store: [Flag] = [
+    Flag(
+      "sort", .value("ORDER", \.sort), only: [.ls],
+      "lru: the last to be evicted first (default), size: the largest first, url: by address"),
+    Flag(
+      "repair", .on(\.repair), only: [.verify],
+      "drop what is damaged, give back lost space, rebuild the index if it must be"),
+    Flag(
+      "to", .value("SIZE|DIR", \.to), only: [.trim, .export],
+      "trim: the size to come down to, such as 512M; export: the directory to write into"),
   ]
 
   /// Options of the embedded origin.
@@ -108,6 +125,16 @@ enum FlagTable {
 /// The lists that `--list` knows.
 enum ListName: String, CaseIterable, Sendable {
   case trending
+}
+
+/// In which order `ls` lists.
+enum EntryOrder: String, CaseIterable, Sendable {
+  /// The last to be evicted first.
+  case lru
+  /// The largest first, those of one size by address.
+  case size
+  /// By address, byte by byte.
+  case url
 }
 
 /// When to draw a progress bar.

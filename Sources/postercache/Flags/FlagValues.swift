@@ -31,12 +31,24 @@ struct FlagValues {
 
   /// What `warm` fetches.
   func warm(environment: (String) -> String?) throws(PosterError) -> Settings.Warm {
-    guard let list: ListName = try choice("list", flags.list) else {
+    guard let listing = try listing(for: .warm, environment: environment) else {
       throw FlagParser.usage("warm needs a list: --list \(ListName.allCases.names)")
     }
+    guard !flags.pin || !flags.dryRun else {
+      throw FlagParser.usage("--dry-run stores nothing that could be pinned: leave out --pin")
+    }
+    return Settings.Warm(listing: listing, isDryRun: flags.dryRun, isPinning: flags.pin)
+  }
+
+  /// The list that is named, `nil` if none is.
+  private func listing(
+    for command: CommandName, environment: (String) -> String?
+  ) throws(PosterError) -> Settings.Listing? {
+    guard let list: ListName = try choice("list", flags.list) else { return nil }
     guard !flags.offline else {
       throw FlagParser.usage(
-        "warm needs the network, because list pages are not cached: leave out --offline")
+        "\(command.rawValue) --list needs the network, because list pages are not cached:"
+          + " leave out --offline")
     }
     let media: TMDBList.Media = try choice("media", flags.media) ?? .all
     let window: TMDBList.Window = try choice("window", flags.window) ?? .day
@@ -46,11 +58,62 @@ struct FlagValues {
     switch list {
     case .trending: resolved = .trending(media: media, window: window)
     }
-    return Settings.Warm(
+    return Settings.Listing(
       list: resolved, pageLimit: pageLimit,
       posterLimit: try integer("limit", flags.limit, 1...Int.max), language: flags.language,
       size: try choice("size", flags.size) ?? .w342,
-      source: try source(environment: environment), isDryRun: flags.dryRun)
+      source: try source(environment: environment))
+  }
+
+  /// What `export` writes.
+  func export(environment: (String) -> String?) throws(PosterError) -> Settings.Export {
+    guard let directory = flags.to, !directory.isEmpty else {
+      throw FlagParser.usage("export needs a directory: --to DIR")
+    }
+    if let listing = try listing(for: .export, environment: environment) {
+      return Settings.Export(selection: .list(listing), directory: directory)
+    }
+    let others = [
+      ("media", flags.media), ("window", flags.window), ("pages", flags.pages),
+      ("limit", flags.limit), ("language", flags.language), ("api", flags.api),
+      ("images", flags.images), ("token-file", flags.tokenFile), ("demo", flags.demo ? "" : nil),
+    ]
+    if let name = others.first(where: { $0.1 != nil })?.0 {
+      throw FlagParser.usage(
+        "--\(name) is about a list: name one with --list \(ListName.allCases.names)")
+    }
+    return Settings.Export(
+      selection: .stored(size: try choice("size", flags.size)), directory: directory)
+  }
+
+  /// The posters that `command` is to change, each once.
+  func posters(
+    for command: CommandName, _ operands: [String]
+  ) throws(PosterError) -> [PosterRequest] {
+    guard !operands.isEmpty else {
+      throw FlagParser.usage(
+        "\(command.rawValue) needs an address, or a poster path such as /abc.jpg")
+    }
+    let size: PosterSize = try choice("size", flags.size) ?? .w342
+    let images = try imageHost()
+    var seen: Set<PosterRequest> = []
+    var requests: [PosterRequest] = []
+    for operand in operands {
+      let request =
+        operand.hasPrefix("/")
+        ? try PosterRequest(path: operand, size: size, images: images)
+        : try PosterRequest(operand)
+      if seen.insert(request).inserted { requests.append(request) }
+    }
+    return requests
+  }
+
+  /// What `trim` comes down to.
+  func trim() throws(PosterError) -> ByteSize {
+    guard let size = try size("to", flags.to) else {
+      throw FlagParser.usage("trim needs a size: --to SIZE, such as 512M")
+    }
+    return size
   }
 
   /// What `get` fetches.
@@ -139,8 +202,11 @@ struct FlagValues {
       }
       return .demo
     }
-    let images = try flags.images.map { text throws(PosterError) in try PosterAddress(text) }
-    return .servers(api: api, images: images ?? .tmdbImages, credential: credential)
+    return .servers(api: api, images: try imageHost(), credential: credential)
+  }
+
+  private func imageHost() throws(PosterError) -> PosterAddress {
+    try flags.images.map { text throws(PosterError) in try PosterAddress(text) } ?? .tmdbImages
   }
 
   private func credential(

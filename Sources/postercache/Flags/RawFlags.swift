@@ -8,6 +8,8 @@ struct RawFlags: Equatable, Sendable {
   var offline = false
   var demo = false
   var dryRun = false
+  var pin = false
+  var repair = false
   var requireCredential = false
 
   var progress: String?
@@ -34,6 +36,8 @@ struct RawFlags: Equatable, Sendable {
   var images: String?
   var tokenFile: String?
   var output: String?
+  var sort: String?
+  var to: String?
 
   var listen: String?
   var latency: String?

@@ -14,14 +14,20 @@ struct Settings: Sendable {
   enum Action: Sendable {
     case warm(Warm)
     case get(Get)
-    case list
+    case list(EntryOrder)
     case stats
+    case verify(isRepairing: Bool)
+    case pin([PosterRequest])
+    case unpin([PosterRequest])
+    case evict([PosterRequest])
+    case trim(ByteSize)
     case clear
+    case export(Export)
     case demoOrigin(DemoListener)
   }
 
-  /// What `warm` fetches.
-  struct Warm: Sendable {
+  /// The posters of a list.
+  struct Listing: Sendable {
     var list: TMDBList
     /// Pages to ask for, `nil` for all.
     var pageLimit: Int?
@@ -30,7 +36,28 @@ struct Settings: Sendable {
     var language: String?
     var size: PosterSize
     var source: Source
+  }
+
+  /// What `warm` fetches.
+  struct Warm: Sendable {
+    var listing: Listing
+    /// Only addresses are wanted.
     var isDryRun: Bool
+    /// What is stored at the end is to be pinned.
+    var isPinning: Bool
+  }
+
+  /// What `export` writes and where.
+  struct Export: Sendable {
+    /// Which of the stored posters are wanted.
+    enum Selection: Sendable {
+      /// All; of one size if one is named.
+      case stored(size: PosterSize?)
+      /// Those of a list.
+      case list(Listing)
+    }
+    var selection: Selection
+    var directory: String
   }
 
   /// What `get` fetches and where it puts it.
@@ -91,9 +118,8 @@ extension Settings {
         "no command: use one of \(CommandName.allCases.names), or --help")
     }
     let flags = invocation.flags
-    let operandCount = command.operands.isEmpty ? 0 : 1
-    guard invocation.operands.count <= operandCount else {
-      let surplus = invocation.operands[operandCount]
+    guard invocation.operands.count <= command.maximumOperands else {
+      let surplus = invocation.operands[command.maximumOperands]
       throw FlagParser.usage(
         "\(command.rawValue) does not know what to do with \(PosterAddress.redacted(surplus))")
     }
@@ -109,9 +135,15 @@ extension Settings {
     switch command {
     case .warm: action = .warm(try values.warm(environment: environment))
     case .get: action = .get(try values.get(operand: invocation.operands.first))
-    case .ls: action = .list
+    case .ls: action = .list(try values.choice("sort", flags.sort) ?? .lru)
     case .stats: action = .stats
+    case .verify: action = .verify(isRepairing: flags.repair)
+    case .pin: action = .pin(try values.posters(for: command, invocation.operands))
+    case .unpin: action = .unpin(try values.posters(for: command, invocation.operands))
+    case .evict: action = .evict(try values.posters(for: command, invocation.operands))
+    case .trim: action = .trim(try values.trim())
     case .clear: action = .clear
+    case .export: action = .export(try values.export(environment: environment))
     case .demoOrigin: action = .demoOrigin(try values.demoListener())
     }
   }

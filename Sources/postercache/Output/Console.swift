@@ -75,8 +75,25 @@ struct Console: Sendable {
 
   /// A failure that is about one address, which is named once, without what may be secret in it.
   func failure(_ error: PosterError, about address: PosterAddress) {
+    failure(Self.words(for: error, about: address))
+  }
+
+  /// What ``failure(_:about:)`` says.
+  static func words(for error: PosterError, about address: PosterAddress) -> String {
     let words = error.description
-    failure(words.contains(address.redacted) ? words : "\(words): \(address.redacted)")
+    return words.contains(address.redacted) ? words : "\(words): \(address.redacted)"
+  }
+
+  /// Failures that are told one by one unless more is wanted.
+  private static let toldFailures = 10
+
+  /// Several failures: the first of them one by one, all of them when verbose.
+  func failures(_ messages: [String]) {
+    let told = output.isVerbose ? messages.count : Self.toldFailures
+    for message in messages.prefix(told) { failure(message) }
+    if messages.count > told {
+      failure("and \(counted(messages.count - told, "more failure")); -v tells all")
+    }
   }
 
   /// What a person wants to know and a program does not; nothing when quiet.

@@ -10,7 +10,9 @@ struct BadInputTests {
     ["warm", "--list", "trendign"], ["warm", "--list", "trending", "--size", "w343"],
     ["warm", "--list", "trending", "--lmit", "3"], ["wram"], [], ["get"], ["get", "poster.jpg"],
     ["warm", "--list", "trending", "--demo", "--language", "not a language"],
-    ["demo-origin", "--fault", "nonsense"],
+    ["demo-origin", "--fault", "nonsense"], ["evict"], ["pin", "poster.jpg"], ["trim"],
+    ["trim", "--to", "much"], ["export"], ["export", "--to", "x", "--pages", "2"],
+    ["ls", "--sort", "name"], ["verify", "--repiar"],
     ["ls", "--cacert", "/nonexistent", "--connections", "0"],
   ])
   func `wrong usage is one line and status 2`(arguments: [String]) async throws {
@@ -173,6 +175,8 @@ struct BadInputTests {
     fclose(fopen(file, "w"))
     for arguments in [
       ["warm", "--list", "trending", "--demo"], ["ls"], ["stats"], ["clear", "--json"],
+      ["evict", "/a.jpg"], ["pin", "/a.jpg", "--json"], ["unpin", "/a.jpg"], ["trim", "--to", "0"],
+      ["export", "--to", "\(directory.path)/out"], ["verify", "--json"], ["verify", "--repair"],
     ] {
       let result = await PosterCacheBinary.run(arguments + ["--cache-dir", file])
       #expect(result.status == 5)
@@ -184,7 +188,11 @@ struct BadInputTests {
     #expect(nowhere.errors.contains("--cache-dir"))
   }
 
-  @Test(arguments: [["ls"], ["ls", "--json"], ["stats", "--disk-limit", "1G"], ["clear"]])
+  @Test(arguments: [
+    ["ls"], ["ls", "--json"], ["ls", "--sort", "url"], ["stats", "--disk-limit", "1G"], ["clear"],
+    ["evict", "/a.jpg"], ["pin", "/a.jpg"], ["unpin", "/a.jpg"], ["trim", "--to", "1M"],
+    ["export", "--to", "/nonexistent/out"],
+  ])
   func `a cache that does not exist is status 5, and still does not`(
     arguments: [String]
   ) async throws {
@@ -216,7 +224,9 @@ struct BadInputTests {
     let address = try #require(
       first.output.split(separator: "\n").first?.split(separator: " ").last)
     for arguments in [
-      ["ls"], ["ls", "--json"], ["stats"], ["--help"], ["--version"], ["get", String(address)],
+      ["ls"], ["ls", "--json"], ["ls", "--sort", "size"], ["stats"], ["--help"], ["--version"],
+      ["get", String(address)], ["trim", "--to", "1G"], ["pin", String(address)],
+      ["export", "--json", "--to", "\(place.directory.path)/out"],
     ] {
       let arguments = arguments + ["--cache-dir", place.cache]
       let closed = await PosterCacheBinary.run(arguments, standardOutput: .closedPipe)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import PosterCache
 import PosterServer
@@ -35,9 +36,15 @@ struct CacheCommandTests {
     #expect(
       stats.keys == [
         "entries", "bytes", "limit", "segments", "hits", "misses", "evictions", "corrupt",
+        "pinned_bytes", "disk_bytes",
       ])
     let counts = try stats.decoded(as: [String: Int].self)
     #expect(counts["entries"] == 8 && counts["limit"] == 64 << 20 && counts["corrupt"] == 0)
+    #expect(counts["pinned_bytes"] == 0)
+    let text = await place.run("stats").output.split(separator: "\n")
+    #expect(text.count == 9 && text[2] == "pinned     0 B")
+    let onDisk = try ByteSize(bytes: #require(counts["disk_bytes"]))
+    #expect(text[3] == "on disk    \(onDisk) really occupied")
     let listed = try await place.run("ls", "--json").decoded(as: [Entry].self)
     let cleared = await place.run("clear", "--json")
     #expect(cleared.status == 0)
@@ -50,6 +57,28 @@ struct CacheCommandTests {
     let later = try await place.run("stats", "--json").decoded(as: [String: Int].self)
     #expect(later["limit"] == 64 << 20 && later["entries"] == 0)
     #expect(await place.run("clear").output == "removed 0 posters, 0 B\n")
+  }
+
+  @Test func `stats tells what the files really occupy`() async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    #expect(await place.warm("--limit", "20").status == 0)
+    #expect(await place.run("pin", "/none.jpg").status == 1)
+    var paths: [String] = []
+    for folder in ["segments", "index"] {
+      let directory = "\(place.cache)/\(folder)"
+      paths += try FileManager.default.contentsOfDirectory(atPath: directory).map {
+        "\(directory)/\($0)"
+      }
+    }
+    #expect(paths.count >= 3)
+    let occupied = paths.reduce(0) { sum, path in
+      var status = stat()
+      return stat(path, &status) == 0 ? sum + Int(status.st_blocks) * 512 : sum
+    }
+    let stats = try await place.run("stats", "--json").decoded(as: [String: Int].self)
+    #expect(stats["disk_bytes"] == occupied)
+    #expect(try #require(stats["bytes"]) < occupied)
   }
 
   @Test func `a lower limit tells what it evicted, a higher or equal one nothing`() async throws {

@@ -10,11 +10,13 @@ struct SettingsTests {
   @Test func `the defaults are the contract's`() throws {
     let settings = try settings("warm --list trending", ["TMDB_API_KEY": Self.key])
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
-    #expect(warm.list == .trending(media: .all, window: .day))
-    #expect(warm.pageLimit == 1 && warm.posterLimit == nil && warm.language == nil)
-    #expect(warm.size == .w342 && !warm.isDryRun)
+    #expect(warm.listing.list == .trending(media: .all, window: .day))
     #expect(
-      warm.source
+      warm.listing.pageLimit == 1 && warm.listing.posterLimit == nil && warm.listing.language == nil
+    )
+    #expect(warm.listing.size == .w342 && !warm.isDryRun && !warm.isPinning)
+    #expect(
+      warm.listing.source
         == .servers(api: .tmdbAPI, images: .tmdbImages, credential: .apiKey(Self.key)))
     #expect(settings.output == Settings.Output())
     #expect(settings.pipeline.fetching == FetchConfiguration())
@@ -31,12 +33,14 @@ struct SettingsTests {
       --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem
       """)
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
-    #expect(warm.list == .trending(media: .tv, window: .week))
-    #expect(warm.pageLimit == nil && warm.posterLimit == 50 && warm.language == "ko-KR")
-    #expect(warm.size == .w780 && warm.isDryRun)
+    #expect(warm.listing.list == .trending(media: .tv, window: .week))
+    #expect(
+      warm.listing.pageLimit == nil && warm.listing.posterLimit == 50
+        && warm.listing.language == "ko-KR")
+    #expect(warm.listing.size == .w780 && warm.isDryRun)
     let api = try PosterAddress("http://a.test/3")
     let images = try PosterAddress("http://i.test/t/p")
-    #expect(warm.source == .servers(api: api, images: images, credential: nil))
+    #expect(warm.listing.source == .servers(api: api, images: images, credential: nil))
     #expect(
       settings.output
         == Settings.Output(isJSON: true, isVerbose: true, progress: .never))
@@ -119,6 +123,20 @@ struct SettingsTests {
     ("ls -qv", "contradict"), ("get", "needs an address"), ("get poster.jpg", "http"),
     ("get ftp://h/x", "http"),
     ("get /a --json -o -", "both want standard output"), ("get /a --output=", "file name"),
+    ("ls --sort bytes", "--sort takes lru, size, url"), ("ls --sort=sizes", "did you mean size?"),
+    ("evict", "evict needs an address"), ("pin", "pin needs an address"), ("unpin", "/abc.jpg"),
+    ("evict poster.jpg", "http"), ("pin /a.jpg /../../x.jpg", "leaves"), ("unpin /", "empty"),
+    ("evict /a.jpg --size w91", "--size takes"), ("evict /a.jpg --images x", "http"),
+    ("trim", "--to SIZE"), ("trim --to -1", "512M"), ("trim --to 5X", "--to takes a size"),
+    ("trim x --to 1M", "does not know what to do with x"),
+    ("export", "--to DIR"), ("export --to=", "--to DIR"), ("export /a.jpg --to x", "/a.jpg"),
+    ("export --to x --pages 2", "--pages is about a list"), ("export --to x --demo", "--demo"),
+    ("export --to x --images http://h.test", "--images is about a list"),
+    ("export --to x --list trending --demo --offline", "leave out --offline"),
+    ("export --to x --list trending --demo --api http://x.test", "leave out --api"),
+    ("export --to x --list popular", "trending"), ("export --to x --size w1", "--size takes"),
+    ("verify now", "does not know"),
+    ("warm --list trending --demo --pin --dry-run", "leave out --pin"),
     ("ls --connections 0", "1 to 256"), ("ls --connections 257", "1 to 256"),
     ("ls --rate 0", "--rate takes"), ("ls --rate nan", "--rate takes"),
     ("ls --timeout inf", "--timeout takes"), ("ls --retries 10", "0 to 9"),
@@ -150,6 +168,47 @@ struct SettingsTests {
     #expect(try get("get /a.jpg --json").destination == .nowhere)
     #expect(try get("get /a.jpg --json -o x.jpg").destination == .file("x.jpg"))
     #expect(try get("get /a.jpg --demo").source == .demo)
+  }
+
+  @Test func `evict, pin and unpin take addresses and paths, each poster once`() throws {
+    let line = "/a.jpg https://image.tmdb.org/t/p/w92/a.jpg HTTP://h.test:80/b --size w92"
+    let expected = try [
+      PosterRequest("https://image.tmdb.org/t/p/w92/a.jpg"), PosterRequest("http://h.test/b"),
+    ]
+    guard case .evict(let evicted) = try settings("evict \(line)").action,
+      case .pin(let pinned) = try settings("pin \(line)").action,
+      case .unpin(let unpinned) = try settings("unpin \(line)").action
+    else { throw Unexpected() }
+    #expect(evicted == expected && pinned == expected && unpinned == expected)
+    guard case .pin(let own) = try settings("pin /a.jpg --images http://h.test/p/").action
+    else { throw Unexpected() }
+    #expect(own == [try PosterRequest("http://h.test/p/w342/a.jpg")])
+  }
+
+  @Test func `trim, verify, ls and export know what is wanted`() throws {
+    guard case .trim(let size) = try settings("trim --to 512M").action,
+      case .trim(let nothing) = try settings("trim --to 0").action,
+      case .verify(isRepairing: true) = try settings("verify --repair").action,
+      case .verify(isRepairing: false) = try settings("verify").action,
+      case .list(.lru) = try settings("ls").action,
+      case .list(.size) = try settings("ls --sort size").action,
+      case .export(let all) = try settings("export --to out").action,
+      case .stored(size: nil) = all.selection,
+      case .export(let one) = try settings("export --to out --size w92").action,
+      case .stored(size: .w92) = one.selection,
+      case .export(let some) = try settings(
+        "export --to o/p --list trending --media tv --pages 3 --limit 7 --demo"
+      ).action,
+      case .list(let listing) = some.selection
+    else { throw Unexpected() }
+    #expect(size.bytes == 512 << 20 && nothing.bytes == 0)
+    #expect(all.directory == "out" && some.directory == "o/p")
+    #expect(listing.list == .trending(media: .tv, window: .day) && listing.size == .w342)
+    #expect(listing.pageLimit == 3 && listing.posterLimit == 7 && listing.source == .demo)
+    let error = try #require(throws: PosterError.self) {
+      try settings("export --to o --list trending")
+    }
+    #expect(CommandStatus(error) == .refused)
   }
 
   @Test func `demo-origin knows where to listen`() throws {
@@ -184,7 +243,7 @@ struct SettingsTests {
   ) throws -> Credential? {
     let settings = try settings("warm --list trending \(options)", environment)
     guard case .warm(let warm) = settings.action,
-      case .servers(_, _, let credential) = warm.source
+      case .servers(_, _, let credential) = warm.listing.source
     else { throw Unexpected() }
     return credential
   }
