@@ -70,17 +70,21 @@ public final class DiskCache: Sendable {
   public func poster(
     for request: PosterRequest, isSeen: Bool = true
   ) throws(PosterError) -> StoredPoster? {
-    try ForkGuard.check()
-    let poster: StoredPoster?
-    if let unwritten = writer.unwritten(request.key) {
-      poster = unwritten.metadata.address == request.address ? unwritten : nil
-    } else {
-      poster = try find(request) { entry throws(SystemError) in
-        try records.read(request.key, entry, address: request.address)
-      }
-    }
+    let poster = try peek(at: request)
     count(request, isHit: poster != nil, isSeen: isSeen)
     return poster
+  }
+
+  /// The same as ``poster(for:isSeen:)``, but counts neither as use nor as hit or miss: for exports
+  /// and backups.
+  public func peek(at request: PosterRequest) throws(PosterError) -> StoredPoster? {
+    try ForkGuard.check()
+    if let unwritten = writer.unwritten(request.key) {
+      return unwritten.metadata.address == request.address ? unwritten : nil
+    }
+    return try find(request) { entry throws(SystemError) in
+      try records.read(request.key, entry, address: request.address)
+    }
   }
 
   /// Counts a use of a poster that somebody else had at hand, such as the memory tier.

@@ -31,6 +31,8 @@ package final class Fetcher: Sendable {
   package init(
     _ configuration: FetchConfiguration = FetchConfiguration(), clock: PosterClock = .system
   ) throws(PosterError) {
+    try ForkGuard.check()
+    ForkGuard.watch()
     try configuration.validate()
     Self.initializeLibrary
     let epoll: FileDescriptor
@@ -57,6 +59,8 @@ package final class Fetcher: Sendable {
   }
 
   deinit {
+    // In a child made by fork, the thread is the parent's.
+    guard !ForkGuard.isInChild else { return }
     // Asked only while the thread runs: once it has been joined, a new thread may be its equal.
     if phase.withLock({ $0 == .running }), thread.isCurrent {
       // The last reference went in a completion: the thread ends on its own after it.

@@ -6,6 +6,10 @@ extension PosterPipeline {
     /// A new limit for the directory, which belongs to it from then on. `nil` (the default) keeps
     /// the directory's own, 1 GiB in a new one.
     public var diskLimit: ByteSize?
+    /// Whether opening the pipeline fails if the cache directory cannot be used. Otherwise it warns,
+    /// delivers posters without storing them, and tries the directory again every 10 seconds at most.
+    /// Default `true`.
+    public var isDirectoryRequired = true
     /// Bytes of encoded posters in memory. Default 64 MiB.
     public var memoryLimit = ByteSize(bytes: 64 << 20)
     /// Never use the network: what is not cached fails with ``PosterError/Code/offline``, and

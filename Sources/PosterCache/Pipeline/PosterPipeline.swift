@@ -16,11 +16,13 @@ public final class PosterPipeline: Sendable {
     case fetched(bytes: Int)
   }
 
-  /// The disk tier, `nil` if the configuration names no directory.
-  public let disk: DiskCache?
+  /// The disk tier, `nil` if the configuration names no directory or it cannot be used now. Another
+  /// one after the directory was deleted or replaced: do not keep it.
+  public var disk: DiskCache? { diskTier?.cache }
   /// The memory tier.
   public let memory: MemoryCache
 
+  private let diskTier: DiskTier?
   private let fetcher: Fetcher
   private let clock: PosterClock
   private let isOffline: Bool
@@ -34,15 +36,17 @@ public final class PosterPipeline: Sendable {
   ///   rest.
   public init(_ configuration: Configuration) throws(PosterError) {
     fetcher = try Fetcher(configuration.fetching, clock: configuration.clock)
+    warnings = WarningGate(configuration.onWarning)
     if let directory = configuration.cacheDirectory {
-      disk = try DiskCache(directory: directory, limit: configuration.diskLimit)
+      diskTier = try DiskTier(
+        directory, limit: configuration.diskLimit, isRequired: configuration.isDirectoryRequired,
+        warnings: warnings)
     } else {
-      disk = nil
+      diskTier = nil
     }
     memory = MemoryCache(limitBytes: configuration.memoryLimit.bytes)
     clock = configuration.clock
     isOffline = configuration.isOffline
-    warnings = WarningGate(configuration.onWarning)
   }
 
   // MARK: - Posters
@@ -54,6 +58,7 @@ public final class PosterPipeline: Sendable {
   ///
   /// - Throws: what the transfer failed with, or ``PosterError/Code/offline``.
   public func poster(for request: PosterRequest) async throws(PosterError) -> Poster {
+    try ForkGuard.check()
     if let poster = cachedPoster(for: request) { return poster }
     if let stored = storedPoster(for: request, isSeen: request.priority == .visible) {
       memory.insert(stored)
@@ -69,7 +74,7 @@ public final class PosterPipeline: Sendable {
   ///
   /// Takes well under a microsecond and never waits for disk or network.
   public func cachedPoster(for request: PosterRequest) -> Poster? {
-    guard let stored = memory.poster(for: request.key),
+    guard !ForkGuard.isInChild, let stored = memory.poster(for: request.key),
       stored.metadata.address == request.address, isUsable(stored)
     else { return nil }
     // The disk tier must not take a poster for unused because it is so popular that memory has it.
@@ -88,9 +93,10 @@ public final class PosterPipeline: Sendable {
   ///   ``PosterError/Code/notStored``.
   @discardableResult
   public func warm(_ request: PosterRequest) async throws(PosterError) -> WarmOutcome {
+    try ForkGuard.check()
     var request = request
     if request.priority == .visible { request.priority = .background }
-    if disk == nil, cachedPoster(for: request) != nil { return .hit }
+    if diskTier == nil, cachedPoster(for: request) != nil { return .hit }
     if storedPoster(for: request, isSeen: false) != nil { return .hit }
     guard !isOffline else { throw offline(request.address) }
     return try await fetcher.value(of: FetchRequest(request)) { [self, request] result, finish in
@@ -109,6 +115,7 @@ public final class PosterPipeline: Sendable {
 
   /// Loads a list page; every status is an answer, only a failed transfer throws.
   public func page(_ request: PageRequest) async throws(PosterError) -> PageResponse {
+    try ForkGuard.check()
     guard !isOffline else { throw offline(request.address) }
     let response = try await fetcher.response(
       to: FetchRequest(request.address, kind: .page(request.credential)))
@@ -120,11 +127,13 @@ public final class PosterPipeline: Sendable {
   /// Stops transfers, stores what has been fetched and closes the directory. Requests that are
   /// still waiting fail with ``PosterError/Code/cancelled``. Idempotent.
   public func shutdown() async {
+    // The threads to be waited for are the parent's.
+    guard !ForkGuard.isInChild else { return }
     await withCheckedContinuation { continuation in
       // Both wait for a thread, which the tasks' threads must not.
-      let thread = WorkerThread(name: "poster-close") { [fetcher, disk] in
+      let thread = WorkerThread(name: "poster-close") { [fetcher, diskTier] in
         fetcher.shutdown()
-        disk?.close()
+        diskTier?.close()
         continuation.resume()
       }
       thread.detach()
@@ -160,7 +169,7 @@ public final class PosterPipeline: Sendable {
   /// transfer served. Called on the fetch thread, for those requests one right after the other.
   private func arrival(of response: FetchResponse, for request: PosterRequest) -> Arrival {
     let isSeen = request.priority == .visible
-    let belongsIntoMemory = request.priority > .background || disk == nil
+    let belongsIntoMemory = request.priority > .background || diskTier == nil
     let (arrival, isNew) = response.keepsake.value {
       Arrival(of: response, for: request, at: clock.now())
     }
@@ -174,11 +183,11 @@ public final class PosterPipeline: Sendable {
       arrival.storingDidFinish(.failure(refusal))
       return arrival
     }
-    guard let disk else {
+    guard let diskTier else {
       arrival.storingDidFinish(.success(()))
       return arrival
     }
-    disk.insert(arrival.poster, isSeen: isSeen) { [warnings] result in
+    diskTier.insert(arrival.poster, isSeen: isSeen) { [warnings] result in
       if case .failure(let error) = result { warnings.warn(error) }
       arrival.storingDidFinish(result)
     }

@@ -15,4 +15,9 @@ final class WarningGate: Sendable {
     }
     if isNews { handler(error) }
   }
+
+  /// Notes that what was warned of last has passed: should it come again, it is news.
+  func faultIsOver() {
+    latest.withLock { $0 = nil }
+  }
 }

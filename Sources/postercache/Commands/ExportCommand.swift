@@ -2,8 +2,7 @@ import PosterCache
 
 /// `export`: writes stored pictures as plain files, all of them or those of a list.
 ///
-/// Fetches list pages at most, never pictures. Reading counts as use, so the pictures are read in the
-/// order of eviction: among those that are exported that order stays what it was.
+/// Fetches list pages at most, never pictures. An export counts neither as use nor as hits.
 struct ExportCommand {
   private let session: Session
   private let options: Settings.Export
@@ -63,7 +62,7 @@ struct ExportCommand {
     }
   }
 
-  /// The pictures that `isWanted`, the first to be evicted first.
+  /// The pictures that `isWanted`.
   private static func pictures(
     in disk: DiskCache, where isWanted: (PosterAddress) -> Bool
   ) throws(PosterError) -> [ExportNames.Picture] {
@@ -76,7 +75,7 @@ struct ExportCommand {
       }
       return !Task.isCancelled
     }
-    return pictures.reversed()
+    return pictures
   }
 
   private func write(
@@ -87,7 +86,7 @@ struct ExportCommand {
       guard !Task.isCancelled else { return }
       let request = PosterRequest(picture.address)
       do throws(PosterError) {
-        guard let poster = try disk.poster(for: request, isSeen: false) else {
+        guard let poster = try disk.peek(at: request) else {
           tally.missing += 1
           console.detail("not in the cache: \(request.address)")
           continue
