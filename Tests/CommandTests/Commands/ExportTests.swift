@@ -34,7 +34,7 @@ struct ExportTests {
     #expect(
       try result.decoded(as: [String: Int].self)
         == ["files": 4, "bytes": bytes, "missing": 0, "failed": 0])
-    // Exporting everything leaves the order of eviction as it was.
+    // Exporting leaves the order of eviction as it was.
     #expect(try await listed(place) == before)
     let again = await place.run("export", "--to", target)
     #expect(
