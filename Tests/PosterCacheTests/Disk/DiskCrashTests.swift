@@ -55,7 +55,7 @@ struct DiskCrashTests {
   ) async -> String {
     let process = TortureProcess.start(
       "write", path, seed: generator.next(),
-      ["count=300", "version=\(1 + round * 1_000_000)", "edits=\(limit == nil ? 3 : 7)"]
+      ["count=200", "version=\(1 + round * 1_000_000)", "edits=\(limit == nil ? 3 : 7)"]
         + (limit.map { ["limit=\($0)"] } ?? []))
     // Now and then it is killed while it still opens the directory.
     let isEarly = Int.random(in: 0..<8, using: &generator) == 0
