@@ -13,10 +13,15 @@ struct TortureVisitor {
     self.settings = settings
   }
 
-  /// Reads random posters.
+  /// Reads random posters, some of them through a lease that others may have to wait for.
   func read() throws {
-    try again { generator, _ in
-      try look(at: randomNumber(&generator), isSeen: .random(using: &generator))
+    try again { generator, round in
+      let number = randomNumber(&generator)
+      if round % 4 == 0 {
+        try borrow(number, &generator)
+      } else {
+        try look(at: number, isSeen: .random(using: &generator))
+      }
     }
   }
 
@@ -99,6 +104,22 @@ struct TortureVisitor {
     guard let stored = try cache.poster(for: request, isSeen: isSeen) else { return false }
     if let fault = TorturePoster.fault(in: stored, for: request) { DiskTorture.fail(fault) }
     return true
+  }
+
+  /// Leases a poster, does something else, and only then reads and checks it.
+  private func borrow(_ number: Int, _ generator: inout SeededGenerator) throws {
+    let request = SamplePoster.request(number)
+    guard let lease = try cache.lease(request) else { return }
+    for _ in 0..<Int.random(in: 0..<20, using: &generator) {
+      try look(at: randomNumber(&generator), isSeen: false)
+    }
+    var bytes = [UInt8](repeating: 0, count: lease.count)
+    let count = pread(lease.fileDescriptor, &bytes, lease.count, off_t(lease.offset))
+    guard count == lease.count else { DiskTorture.fail("a lease on \(number) is too short") }
+    let stored = StoredPoster(metadata: lease.metadata, body: PosterBody(copying: bytes))
+    if let fault = TorturePoster.fault(in: stored, for: request) {
+      DiskTorture.fail("leased: \(fault)")
+    }
   }
 
   /// Stores a poster and waits until it is committed.
