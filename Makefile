@@ -1,5 +1,5 @@
 # For those who work on postercache; to use it, scripts/demo and README.md are enough.
-.PHONY: build test lint format bench bench-quick install clean
+.PHONY: build test lint format bench bench-quick crash install clean
 
 PREFIX ?= /usr/local
 RELEASE = swift build -c release --static-swift-stdlib
@@ -21,6 +21,11 @@ bench:
 
 bench-quick:
 	Benchmarks/run --quick
+
+# Kills N processes in the middle of writing, 1000 unless told otherwise.
+N ?= 1000
+crash:
+	POSTERCACHE_CRASHES=$(N) scripts/test --filter DiskCrashTests
 
 install: build
 	install -D -m 755 "$$($(RELEASE) --show-bin-path)/postercache" "$(DESTDIR)$(PREFIX)/bin/postercache"

@@ -38,8 +38,15 @@ let package = Package(
       dependencies: ["PosterCache", "PosterServer", "CCurl", "CLMDB", "CXXHash", "CLinux"],
       path: "Benchmarks/postercache-bench"),
     .target(name: "TestSupport", dependencies: ["PosterCache"], path: "Tests/TestSupport"),
+    // A process for tests to kill.
+    .executableTarget(
+      name: "disk-torture", dependencies: ["PosterCache", "TestSupport"],
+      path: "Tests/DiskTorture"),
     .testTarget(
-      name: "PosterCacheTests", dependencies: ["PosterCache", "PosterServer", "TestSupport"]),
+      name: "PosterCacheTests",
+      dependencies: [
+        "PosterCache", "PosterServer", "postercache", "disk-torture", "TestSupport", "CLinux",
+      ]),
     .testTarget(
       name: "PosterServerTests",
       dependencies: ["PosterCache", "PosterServer", "TestSupport", "CTurboJPEG", "CPNG"]),

@@ -30,13 +30,16 @@ public enum PosterCacheBinary {
   }
 
   /// The binary beside the running test bundle.
-  public static var path: String {
+  public static var path: String { path(of: "postercache") }
+
+  /// The program called `name` beside the running test bundle.
+  public static func path(of name: String) -> String {
     var buffer = [CChar](repeating: 0, count: 4096)
     let length = readlink("/proc/self/exe", &buffer, buffer.count)
     precondition(length > 0, "readlink: \(String(cString: strerror(errno)))")
     let executable = String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
     let directory = executable.prefix(upTo: executable.lastIndex(of: "/") ?? executable.endIndex)
-    return "\(directory)/postercache"
+    return "\(directory)/\(name)"
   }
 
   /// Runs the command to its end.
@@ -66,6 +69,7 @@ public final class RunningCommand: Sendable {
 
   private let output: AsyncStream<[UInt8]>
   private let errors: AsyncStream<[UInt8]>
+  private let taken = Mutex<[UInt8]>([])
   private let unfinishedLine = Mutex<[UInt8]>([])
   private let errorLines = Mutex<[String]>([])
 
@@ -73,7 +77,6 @@ public final class RunningCommand: Sendable {
   /// because it would keep them open.
   private static let spawning = Mutex(())
 
-  /// Starts the program at `path`, which gets the descriptor `inherited` as number 3.
   /// Starts the program at `path`.
   ///
   /// - Parameters:
@@ -114,6 +117,20 @@ public final class RunningCommand: Sendable {
     return ""
   }
 
+  /// Waits until there are `count` lines on standard output, counted from the last call.
+  ///
+  /// What has come stays part of the result. Returns whether they came before the process ended.
+  public func waitForOutputLines(_ count: Int) async -> Bool {
+    var left = count
+    guard left > 0 else { return true }
+    for await chunk in output {
+      taken.withLock { $0 += chunk }
+      left -= chunk.count { $0 == UInt8(ascii: "\n") }
+      if left <= 0 { return true }
+    }
+    return false
+  }
+
   /// Waits until `count` lines on standard error contain `text`, counted from the last call.
   ///
   /// Returns whether they came before the process ended.
@@ -133,7 +150,7 @@ public final class RunningCommand: Sendable {
       for await chunk in errors { _ = take(chunk) }
       let rest = unfinishedLine.withLock { $0 }
       if !rest.isEmpty { _ = take([UInt8(ascii: "\n")]) }
-      let bytes = await output
+      let bytes = taken.withLock { $0 } + (await output)
       let status = await exitStatus()
       return PosterCacheBinary.Result(
         status: status, standardOutput: bytes, errorLines: errorLines.withLock { $0 })

@@ -16,14 +16,24 @@ public enum SamplePoster {
     // grows from the last of them by an odd number, which no two words have in common either.
     let randomWords = 512
     let wordCount = max(0, bytes - 4 + 7) / 8
+    let words = [UInt64](unsafeUninitializedCapacity: wordCount) { buffer, count in
+      count = wordCount
+      guard let start = buffer.baseAddress else { return }
+      var word: UInt64 = 0
+      var index = 0
+      // A loop over a range, or a checked subscript, takes several times as long in debug builds.
+      while index < wordCount {
+        word = index < randomWords ? generator.next() : word &+ 0x9E37_79B9_7F4A_7C15
+        start[index] = word
+        index += 1
+      }
+    }
     let body = [UInt8](unsafeUninitializedCapacity: 4 + 8 * wordCount) { buffer, count in
       count = buffer.count
-      UnsafeMutableRawBufferPointer(buffer).copyBytes(from: [0xFF, 0xD8, 0xFF, 0xE0])
-      guard let start = buffer.baseAddress.map(UnsafeMutableRawPointer.init) else { return }
-      var word: UInt64 = 0
-      for index in 0..<wordCount {
-        word = index < randomWords ? generator.next() : word &+ 0x9E37_79B9_7F4A_7C15
-        start.storeBytes(of: word, toByteOffset: 4 + 8 * index, as: UInt64.self)
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      bytes.copyBytes(from: [0xFF, 0xD8, 0xFF, 0xE0])
+      words.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: bytes[4...]).copyMemory(from: $0)
       }
     }
     return StoredPoster(
