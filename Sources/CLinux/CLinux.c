@@ -18,6 +18,13 @@ int postercache_ofd_lock_wait(int fd, short type, int64_t start, int64_t length)
   return fcntl(fd, F_OFD_SETLKW, &lock);
 }
 
+int postercache_ofd_is_locked(int fd, int64_t start, int64_t length) {
+  struct flock lock = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+  if (fcntl(fd, F_OFD_GETLK, &lock) == -1) return -1;
+  return lock.l_type != F_UNLCK;
+}
+
 int postercache_punch_hole(int fd, int64_t offset, int64_t length) {
   return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }

@@ -20,6 +20,9 @@ int postercache_ofd_lock(int fd, short type, int64_t start, int64_t length);
 // The same, but waits until the lock can be had.
 int postercache_ofd_lock_wait(int fd, short type, int64_t start, int64_t length);
 
+// Whether another descriptor holds any lock in the range: 1, 0, or -1 with errno.
+int postercache_ofd_is_locked(int fd, int64_t start, int64_t length);
+
 // Gives the blocks wholly inside the range back to the file system; the size stays.
 int postercache_punch_hole(int fd, int64_t offset, int64_t length);
 

@@ -222,7 +222,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Locks the record that `entry` points to, and then makes sure that the index still refers to it:
-  /// evictions commit first and lock before they punch.
+  /// evictions commit first, and look for locks before they punch.
   private func leased(
     _ request: PosterRequest, _ entry: EntryRow
   ) throws(SystemError) -> RecordReader.Outcome<PosterLease> {

@@ -14,7 +14,6 @@ struct IndexRebuild {
     var intactRecords = 0
     /// Places where something else stands than records.
     var garbageRuns = 0
-    var garbageBytes = 0
   }
 
   private static let folder = "rebuilt"
@@ -92,7 +91,7 @@ struct IndexRebuild {
         switch finding {
         case .record(let header, let metadata):
           try editor.restore(header, metadata, segment: number, offset: UInt64(offset))
-        case .garbage(let bytes):
+        case .garbage(let bytes), .zeros(let bytes):
           try editor.restoreGarbage(
             PendingExtent(segment: number, offset: UInt64(offset), length: UInt64(bytes)))
         }
@@ -167,9 +166,9 @@ extension IndexRebuild.Outcome {
   fileprivate mutating func count(_ finding: SegmentScanner.Finding) {
     switch finding {
     case .record: intactRecords += 1
-    case .garbage(let bytes):
+    case .garbage:
       garbageRuns += 1
-      garbageBytes += bytes
+    case .zeros: break
     }
   }
 }

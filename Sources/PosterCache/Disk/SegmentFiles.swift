@@ -43,8 +43,6 @@ final class SegmentFiles: Sendable {
       postercache_ofd_lock(
         file.number, Int16(F_RDLCK), Int64(range.lowerBound), Int64(range.count))
     }
-    // Somebody is giving these very blocks back.
-    if status != 0, errno == EAGAIN || errno == EACCES { return nil }
     guard status == 0 else { throw SystemError(call: "lock") }
     return file
   }
@@ -95,7 +93,6 @@ final class SegmentFiles: Sendable {
     return release
   }
 
-  /// Locks that are taken here end when `file` is closed.
   private func release(
     _ extents: ArraySlice<PendingExtent>, in file: FileDescriptor, _ release: inout Release
   ) {
@@ -132,7 +129,7 @@ final class SegmentFiles: Sendable {
   private func punch(_ range: Range<UInt64>, in file: FileDescriptor) -> Bool {
     let offset = Int64(range.lowerBound)
     let length = Int64(range.count)
-    return canPunch && lock(file, offset, length)
+    return canPunch && !isLeased(file, offset, length)
       && retryingOnInterrupt { postercache_punch_hole(file.number, offset, length) } == 0
   }
 
@@ -143,7 +140,7 @@ final class SegmentFiles: Sendable {
   ) {
     _ = open.withLock { $0.removeValue(forKey: extent.segment) }
     // All of it but the byte by which appenders lock.
-    guard lock(file, 0, SegmentFormat.appenderLockOffset) else {
+    guard !isLeased(file, 0, SegmentFormat.appenderLockOffset) else {
       let blocks = (try? file.status().st_blocks) ?? 0  // a file that is open can be asked
       return release.hold(extent, bytes: UInt64(max(1, blocks * 512)))
     }
@@ -153,11 +150,11 @@ final class SegmentFiles: Sendable {
     release.done.append(extent)
   }
 
-  /// Locks a range against leases; returns whether that could be had at once.
-  private func lock(_ file: FileDescriptor, _ offset: Int64, _ length: Int64) -> Bool {
-    retryingOnInterrupt {
-      postercache_ofd_lock(file.number, Int16(F_WRLCK), offset, length)
-    } == 0
+  /// Whether somebody holds a lease on part of a range. Asking is enough: the index does not refer to
+  /// the range any more, so that whoever locks it from now on looks there and lets go.
+  private func isLeased(_ file: FileDescriptor, _ offset: Int64, _ length: Int64) -> Bool {
+    // What cannot be known is taken for a lease.
+    retryingOnInterrupt { postercache_ofd_is_locked(file.number, offset, length) } != 0
   }
 }
 

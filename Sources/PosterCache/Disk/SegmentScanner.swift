@@ -11,6 +11,8 @@ struct SegmentScanner: ~Copyable {
     case record(RecordHeader, PosterMetadata)
     /// So many bytes that are no such record.
     case garbage(Int)
+    /// So many bytes of zeros that occupy blocks.
+    case zeros(Int)
   }
 
   private let file: FileDescriptor
@@ -36,35 +38,37 @@ struct SegmentScanner: ~Copyable {
     buffer.deallocate()
   }
 
-  /// Calls `body` with everything that the file holds besides holes and zeros, in order, and the
+  /// Calls `body` with everything that the file holds besides holes, in order, and the
   /// offset at which it begins.
   mutating func forEachFinding(
     _ body: (Int, Finding) throws(PosterError) -> Void
   ) throws(PosterError) {
     var offset = 0
-    var garbageStart: Int?
+    // What is no record is reported run by run.
+    var run: (start: Int, isZeros: Bool)?
+    func end(at offset: Int) throws(PosterError) {
+      guard let ended = run else { return }
+      run = nil
+      let bytes = offset - ended.start
+      try body(ended.start, ended.isZeros ? .zeros(bytes) : .garbage(bytes))
+    }
     while let next = nextData(offset) {
-      if let start = garbageStart, next > offset {
-        try body(start, .garbage(offset - start))
-        garbageStart = nil
-      }
+      if next > offset { try end(at: offset) }
       offset = next
-      switch record(at: offset) {
+      let block = block(at: offset)
+      switch block {
       case .record(let header, let metadata):
-        if let start = garbageStart { try body(start, .garbage(offset - start)) }
-        garbageStart = nil
+        try end(at: offset)
         try body(offset, .record(header, metadata))
         offset += SegmentFormat.blockBytes(header.recordBytes)
-      case .none:
-        garbageStart = garbageStart ?? offset
-        offset += SegmentFormat.blockSize
-      case .zeros:
-        if let start = garbageStart { try body(start, .garbage(offset - start)) }
-        garbageStart = nil
+      case .none, .zeros:
+        let isZeros = if case .zeros = block { true } else { false }
+        if run?.isZeros != isZeros { try end(at: offset) }
+        run = run ?? (offset, isZeros)
         offset += SegmentFormat.blockSize
       }
     }
-    if let start = garbageStart { try body(start, .garbage(offset - start)) }
+    try end(at: offset)
   }
 
   private enum Block {
@@ -82,7 +86,7 @@ struct SegmentScanner: ~Copyable {
     return block < end ? max(offset, block) : nil
   }
 
-  private mutating func record(at offset: Int) -> Block {
+  private mutating func block(at offset: Int) -> Block {
     let count = read(Self.bufferBytes, at: offset)
     let first = UnsafeRawBufferPointer(rebasing: buffer[..<count])
     guard let header = RecordHeader(first), header.isPlausible,
