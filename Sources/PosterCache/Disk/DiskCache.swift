@@ -175,7 +175,9 @@ public final class DiskCache: Sendable {
   public func statistics() throws(PosterError) -> DiskStatistics {
     try flush()
     let (totals, total, segments) = try index.read { transaction throws(PosterError) in
-      let editor = try IndexEditor(transaction, usedBytes: try transaction.usedBytes())
+      let size = IndexSize(
+        used: try transaction.usedBytes(), occupied: index.files.dataBlockBytes)
+      let editor = try IndexEditor(transaction, size: size)
       return (editor.totals, editor.totalBytes, try transaction.segments().map(\.number))
     }
     return DiskStatistics(

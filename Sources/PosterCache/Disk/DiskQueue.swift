@@ -9,7 +9,7 @@ struct DiskQueue {
     /// Store a poster and say how it went.
     case insert(Insertion)
     /// Note uses, the earliest first.
-    case touch(LRUTable<Bool>)
+    case touch([Touch])
     /// Drop a record that was found damaged.
     case dropDamaged(CacheKey, sequence: UInt64)
     /// Change what is stored and say what came of it.
@@ -43,12 +43,19 @@ struct DiskQueue {
     var isLarge: Bool { blockBytes > DiskQueue.batchBytes }
   }
 
+  /// A use of a poster, and whether somebody asked to see it.
+  struct Touch {
+    let key: CacheKey
+    let isSeen: Bool
+  }
+
   /// Called once, on the writer's thread, without a lock held.
   typealias Completion<Value> = @Sendable (Result<Value, PosterError>) -> Void
 
-  /// Inserts written together, at most: bytes in blocks, and number.
+  /// Inserts written together, at most: bytes in blocks, with those of the index' pages that each of
+  /// them changes. That bounds what a batch may exceed the directory's limit by.
   static let batchBytes = 1 << 20
-  static let batchCount = 256
+  static let indexBytes = 12 << 10
   /// Bytes in blocks that may wait; beyond that inserts are refused.
   static let maximumBytes = 32 << 20
   /// Inserts are written once this many bytes wait, or the first has waited this long.
@@ -58,6 +65,9 @@ struct DiskQueue {
   /// wait in a row: where the disk cannot keep up, the oldest uses are forgotten.
   static let dueTouches = 8192
   static let touchDelayNanoseconds: UInt64 = 1_000_000_000
+
+  /// Uses that may be noted in one batch: more would make the index grow.
+  var usesPerBatch = DiskQueue.dueTouches
 
   private var operations: [Operation] = []
   /// Uses since the last other operation: the keys, and whether somebody asked to see the poster.
@@ -143,26 +153,33 @@ struct DiskQueue {
       || deadline.map { $0 <= now } ?? false
     guard isDue else { return nil }
     moveTouches()
+    var batch: [Operation] = []
     var bytes = 0
-    var inserts = 0
-    var taken = 0
-    for operation in operations {
-      if case .insert(let insertion) = operation {
-        bytes += insertion.blockBytes
+    var uses = 0
+    var left = operations[...]
+    taking: while let operation = left.first {
+      switch operation {
+      case .insert(let insertion):
+        bytes += insertion.blockBytes + Self.indexBytes
         // A large one begins a batch of its own, because room is made for it before the batch: what
         // was asked for earlier has to be done by then.
-        if insertion.isLarge ? taken > 0 : inserts == Self.batchCount || bytes > Self.batchBytes {
-          break
-        }
-        inserts += 1
+        if !batch.isEmpty, insertion.isLarge || bytes > Self.batchBytes { break taking }
+        waitingInserts -= 1
         waitingBytes -= insertion.blockBytes
+      case .touch(let touches) where uses + touches.count > usesPerBatch:
+        let fitting = max(usesPerBatch - uses, batch.isEmpty ? 1 : 0)
+        if fitting > 0 { batch.append(.touch(Array(touches[..<fitting]))) }
+        left[left.startIndex] = .touch(Array(touches[fitting...]))
+        break taking
+      case .touch(let touches):
+        uses += touches.count
+      case .dropDamaged, .edit, .barrier: break
       }
-      taken += 1
+      batch.append(operation)
+      left.removeFirst()
     }
-    waitingInserts -= inserts
     damaged = []
-    let batch = Array(operations[..<taken])
-    operations.removeFirst(taken)
+    operations = Array(left)
     // What is left had been due together with what is taken.
     isUrgent = !operations.isEmpty || isClosed
     firstInsertAt = nil
@@ -179,7 +196,7 @@ struct DiskQueue {
 
   /// Whether enough inserts wait to be written without further delay.
   private var isFull: Bool {
-    waitingBytes >= Self.dueBytes || waitingInserts >= Self.batchCount
+    waitingBytes + waitingInserts * Self.indexBytes >= Self.dueBytes
   }
 
   private mutating func append(_ operation: Operation) {
@@ -189,7 +206,11 @@ struct DiskQueue {
 
   private mutating func moveTouches() {
     guard touches.count > 0 else { return }
-    operations.append(.touch(touches))
+    operations.append(
+      .touch(
+        touches.keysByRecency.reversed().map { key in
+          Touch(key: key, isSeen: touches.peek(key) ?? false)
+        }))
     touches = Self.noTouches
   }
 }

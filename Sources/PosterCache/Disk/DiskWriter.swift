@@ -232,7 +232,49 @@ final class DiskWriter: Sendable {
       }
     }
     take(files.release(outcome.freed))
+    trimIndex(limit: outcome.limit)
+    settle(operations, &outcome)
     finish(operations, outcome)
+  }
+
+  /// Goes on where a lower limit or a trim was carried out on an estimate of the index' new size that
+  /// proves too small.
+  private func settle(_ operations: [DiskQueue.Operation], _ outcome: inout BatchOutcome) {
+    let edits = operations.compactMap(\.edit)
+    let targets = edits.indices.compactMap { index -> (Int, UInt64)? in
+      switch edits[index] {
+      case .setLimit: (index, outcome.limit)
+      case .trim(let bytes): (index, UInt64(bytes))
+      default: nil
+      }
+    }
+    guard let (place, target) = targets.last, outcome.edited.indices.contains(place) else { return }
+    // Each pass evicts a fraction of the one before.
+    for _ in 0..<Self.settlingPasses {
+      // Where this fails, the next insert evicts what is left to evict.
+      let pass = try? index.edit { editor throws(PosterError) in
+        (trimmed: try editor.trim(to: target), freed: editor.freed)
+      }
+      guard let pass, pass.trimmed.posters > 0 else { return }
+      outcome.edited[place].posters += pass.trimmed.posters
+      outcome.edited[place].bytes += pass.trimmed.bytes
+      take(files.release(pass.freed))
+      trimIndex(limit: outcome.limit)
+    }
+  }
+
+  private static let settlingPasses = 16
+
+  /// Gives free pages of the index back where there are many, and says how many uses may be noted
+  /// together.
+  private func trimIndex(limit: UInt64) {
+    // An index that cannot be read, or not be made smaller, is no reason to fail what has been done.
+    guard limit > 0, let size = try? index.size() else { return }
+    if size.isWorthTrimming(limit: limit) {
+      try? index.giveBackFreePages(keeping: IndexSize.slack(limit: limit))
+    }
+    let uses = size.usesPerBatch(limit: limit, pageBytes: index.pageBytes)
+    state.withLock { $0.queue.usesPerBatch = uses }
   }
 
   /// - Throws: ``PosterError/Code/directoryUnavailable`` if the directory was deleted or replaced:
@@ -251,6 +293,8 @@ final class DiskWriter: Sendable {
     /// What came of the edits, in their order.
     var edited: [DiskEdit.Outcome] = []
     var freed: [PendingExtent] = []
+    /// The directory's limit.
+    var limit: UInt64 = 0
   }
 
   private func commit(
@@ -259,10 +303,8 @@ final class DiskWriter: Sendable {
     let hits = self.hits.load(ordering: .relaxed)
     let misses = self.misses.load(ordering: .relaxed)
     let release = own.release
-    let usedBytes = try index.usedBytes()
-    let outcome = try index.write { transaction throws(PosterError) in
+    let outcome = try index.edit { editor throws(PosterError) in
       var outcome = BatchOutcome()
-      var editor = try IndexEditor(transaction, usedBytes: usedBytes)
       try editor.note(release)
       editor.count(hits: hits, misses: misses)
       for operation in operations {
@@ -271,8 +313,8 @@ final class DiskWriter: Sendable {
       }
       try own.appender.write()
       try noteUnsynced(limit: editor.totals.limit)
-      try editor.finish()
       outcome.freed = editor.freed
+      outcome.limit = editor.totals.limit
       return outcome
     }
     own.appender.commit()
@@ -302,9 +344,7 @@ final class DiskWriter: Sendable {
     case .insert(let insertion):
       return storing ? try insert(insertion, &editor) : nil
     case .touch(let touches):
-      for key in touches.keysByRecency.reversed() {
-        try editor.touch(key, isSeen: touches.peek(key) ?? false)
-      }
+      for touch in touches { try editor.touch(touch.key, isSeen: touch.isSeen) }
     case .dropDamaged(let key, let sequence):
       try editor.dropDamaged(key, sequence: sequence)
     case .edit(let edit, _):
@@ -378,12 +418,9 @@ final class DiskWriter: Sendable {
   /// room is made and given back beforehand.
   private func makeRoomForLargePoster(_ operations: [DiskQueue.Operation]) throws(PosterError) {
     guard case .insert(let insertion)? = operations.first, insertion.isLarge else { return }
-    let usedBytes = try index.usedBytes()
-    let freed = try index.write { transaction throws(PosterError) in
-      var editor = try IndexEditor(transaction, usedBytes: usedBytes)
+    let freed = try index.edit { editor throws(PosterError) in
       _ = try editor.makeRoom(for: insertion.blockBytes, replacing: insertion.poster.key)
       try noteUnsynced(limit: editor.totals.limit)
-      try editor.finish()
       return editor.freed
     }
     own.isUnsynced = true
@@ -455,6 +492,10 @@ extension Result<Void, PosterError> {
 }
 
 extension DiskQueue.Operation {
+  fileprivate var edit: DiskEdit? {
+    if case .edit(let edit, _) = self { edit } else { nil }
+  }
+
   fileprivate var isInsert: Bool {
     if case .insert = self { true } else { false }
   }

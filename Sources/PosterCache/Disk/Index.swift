@@ -27,8 +27,8 @@ final class Index: Sendable {
 
   private nonisolated(unsafe) let environment: OpaquePointer  // any thread's, with MDB_NOTLS
   let tables: [MDB_dbi]
-  /// Held open so that no other directory gets the inode by which this one is known.
-  private let directory: FileDescriptor
+  /// Its directory is held open so that no other one gets the inode by which this one is known.
+  let files: IndexFiles
   /// Reset read transactions, ready to be renewed.
   private let idleReaders = Lock<[Reader]>([])
 
@@ -38,8 +38,7 @@ final class Index: Sendable {
   }
 
   private init(opening directory: FileDescriptor) throws(PosterError) {
-    self.directory = directory
-    let files = IndexFiles(directory: directory)
+    files = IndexFiles(directory: directory)
     let isNew = !files.exist
     try files.prepare()
     var created: OpaquePointer?
@@ -194,9 +193,28 @@ final class Index: Sendable {
     return result
   }
 
-  /// Bytes of the index' pages that are in use as of the last commit.
-  func usedBytes() throws(PosterError) -> Int {
-    try read { rows throws(PosterError) in try rows.usedBytes() }
+  /// Runs `body` while nobody else writes.
+  func holdingWriters(_ body: () throws(PosterError) -> Void) throws(PosterError) {
+    var begun: OpaquePointer?
+    try Self.check(mdb_txn_begin(environment, nil, 0, &begun), "begin")
+    defer { mdb_txn_abort(begun) }
+    try body()
+  }
+
+  /// The number of the transaction whose state the oldest reader sees, over all processes.
+  var oldestSnapshot: UInt64 {
+    var oldest = UInt64.max
+    // One line a reader: process, thread, and the transaction's number or a dash.
+    mdb_reader_list(
+      environment,
+      { line, context in
+        // Both passed by the call around this.
+        let word = String(cString: line!).split(whereSeparator: \.isWhitespace).last ?? ""
+        let oldest = context!.assumingMemoryBound(to: UInt64.self)
+        if let number = UInt64(word) { oldest.pointee = min(oldest.pointee, number) }
+        return 0
+      }, &oldest)
+    return oldest
   }
 
   /// Waits until everything committed so far would survive a power cut.

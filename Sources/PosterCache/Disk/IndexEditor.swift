@@ -6,8 +6,8 @@
 /// ``freed`` after the commit.
 struct IndexEditor {
   let transaction: IndexTransaction
-  /// What the index' pages in use will be: known as of the last commit, estimated from there on.
-  private var usedBytes: Int
+  /// The index' size: known as of the last commit, its pages in use estimated from there on.
+  private var size: IndexSize
   /// The directory's totals as they will be committed.
   var totals: TotalsRow
   /// Extents that this transaction takes out of use.
@@ -16,26 +16,24 @@ struct IndexEditor {
   /// Bytes that could not be given back because somebody holds a lease on them.
   private var heldBytes: UInt64
 
-  /// The index counts against the limit only beyond this many bytes.
-  static let freeIndexBytes = 1 << 20
   /// A limit beyond 1 EiB, which no file system reaches, is taken for this.
   static let largestLimit = UInt64(1) << 60
   /// What an entry's rows take up: measured with 10,000 to 60,000 entries, keys being random.
   static let rowBytes = 160
-
-  /// Bytes of the index that count against the limit.
-  private var indexBytes: UInt64 { UInt64(max(0, usedBytes - Self.freeIndexBytes)) }
+  /// What they give back at most, when their neighbours move together: rather too much, so that nothing
+  /// is evicted for an index that shrinks by itself.
+  static let freedRowBytes = 240
 
   /// What counts against the limit besides the records that the index refers to.
-  private var overheadBytes: UInt64 { indexBytes + heldBytes }
+  private var overheadBytes: UInt64 { size.counted(limit: totals.limit) + heldBytes }
 
   /// What counts against the limit.
   var totalBytes: UInt64 { totals.liveBytes + overheadBytes }
 
-  /// - Parameter usedBytes: the index' pages in use as of the last commit.
-  init(_ transaction: IndexTransaction, usedBytes: Int) throws(PosterError) {
+  /// - Parameter size: the index' size as of the last commit.
+  init(_ transaction: IndexTransaction, size: IndexSize) throws(PosterError) {
     self.transaction = transaction
-    self.usedBytes = usedBytes
+    self.size = size
     totals = try transaction.totals()
     heldBytes = try Self.heldBytes(transaction)
   }
@@ -265,7 +263,7 @@ struct IndexEditor {
     let blockBytes = UInt64(entry.blockBytes)
     try transaction.put(.entries, key, entry)
     try transaction.put(.recency, entry.recency, key)
-    usedBytes += Self.rowBytes
+    size.used += Self.rowBytes
     totals.entries += 1
     totals.bodyBytes += UInt64(entry.bodyLength)
     totals.liveBytes += blockBytes
@@ -304,7 +302,7 @@ struct IndexEditor {
     try transaction.delete(.entries, key)
     try transaction.delete(.recency, entry.recency)
     let blockBytes = UInt64(entry.blockBytes)
-    usedBytes -= Self.rowBytes
+    size.used -= Self.freedRowBytes
     totals.entries = try Self.difference(totals.entries, 1)
     totals.bodyBytes = try Self.difference(totals.bodyBytes, UInt64(entry.bodyLength))
     totals.liveBytes = try Self.difference(totals.liveBytes, blockBytes)

@@ -18,6 +18,24 @@ struct IndexFiles {
     ["data.mdb", "lock.mdb"].reduce(0) { $0 + Int(status($1)?.st_blocks ?? 0) * 512 }
   }
 
+  /// Bytes that the index occupies without its lock file.
+  var dataBlockBytes: Int { Int(status("data.mdb")?.st_blocks ?? 0) * 512 }
+
+  /// Gives back the blocks of `ranges`; where the file system cannot, they stay.
+  func punch(_ ranges: [Range<Int>]) throws(PosterError) {
+    guard !ranges.isEmpty else { return }
+    do throws(SystemError) {
+      let file = try open("data.mdb", flags: O_RDWR)
+      for range in ranges {
+        _ = retryingOnInterrupt {
+          postercache_punch_hole(file.number, Int64(range.lowerBound), Int64(range.count))
+        }
+      }
+    } catch {
+      throw PosterError(.notStored, "cannot shrink the cache index", underlying: error)
+    }
+  }
+
   private func status(_ name: String) -> stat? {
     var status = stat()
     return fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil

@@ -80,10 +80,8 @@ struct IndexRebuild {
   private func enter(
     _ number: UInt32, into index: Index, _ outcome: inout Outcome
   ) throws(PosterError) {
-    let usedBytes = try index.usedBytes()
-    outcome = try index.write { [outcome] transaction throws(PosterError) in
+    outcome = try index.edit { [outcome] editor throws(PosterError) in
       var outcome = outcome
-      var editor = try IndexEditor(transaction, usedBytes: usedBytes)
       let end = try size(of: number)
       try editor.restoreSegment(number, end: UInt64(end))
       try scan(number) { (offset, finding) throws(PosterError) in
@@ -99,7 +97,6 @@ struct IndexRebuild {
       let isFull = end + SegmentFormat.leastRoomBytes > SegmentFormat.segmentBytes
       let liveCount = try editor.segment(number)?.liveCount ?? 0
       if isFull || liveCount == 0 { try editor.closeSegment(number) }
-      try editor.finish()
       return outcome
     }
   }
@@ -108,14 +105,11 @@ struct IndexRebuild {
   private func finish(
     _ index: Index, last: UInt32, _ outcome: Outcome
   ) throws(PosterError) {
-    let usedBytes = try index.usedBytes()
-    try index.write { transaction throws(PosterError) in
-      var editor = try IndexEditor(transaction, usedBytes: usedBytes)
+    try index.edit { editor throws(PosterError) in
       editor.noteDamage(outcome.garbageRuns, lastSegment: last)
       // One that is not known must not cost a poster.
       let limit = directory.state.limit ?? max(editor.totals.limit, editor.totalBytes)
       _ = try editor.setLimit(limit)
-      try editor.finish()
     }
   }
 

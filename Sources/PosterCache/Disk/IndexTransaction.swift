@@ -24,6 +24,24 @@ struct IndexTransaction {
     return max(0, index.fileBytes - freePages * index.pageBytes)
   }
 
+  /// The free pages that no state from transaction `number` on refers to.
+  func freePages(notAfter number: UInt64) throws(PosterError) -> [Int] {
+    var pages: [Int] = []
+    // A row for each transaction that freed pages, under its number: their count, then the pages.
+    try forEachRow(identifier: 0, .forward) { key, value throws(PosterError) in
+      let size = MemoryLayout<Int>.size
+      guard key.count == size, value.count >= size,
+        key.loadUnaligned(as: UInt64.self) <= number
+      else { return true }
+      let count = min(value.loadUnaligned(as: Int.self), value.count / size - 1)
+      for index in 0..<max(0, count) {
+        pages.append(value.loadUnaligned(fromByteOffset: (index + 1) * size, as: Int.self))
+      }
+      return true
+    }
+    return pages
+  }
+
   /// Calls `body` with the bytes stored for `key`; they are valid inside it only.
   func get<Result>(
     _ table: Index.Table, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result

@@ -14,26 +14,18 @@ struct OrphanSearch {
   ///
   /// - Returns: their bytes.
   func run(reclaiming: Bool) throws(PosterError) -> Int {
-    let usedBytes = try index.usedBytes()
     // Appending happens in write transactions: inside one, every byte has either been committed or
     // nobody will. Others write again after a walk over the index.
-    let orphans = try index.write { transaction throws(PosterError) in
-      let orphans = try find(transaction)
+    let orphans = try index.edit { editor throws(PosterError) in
+      let orphans = try find(editor.transaction)
       if reclaiming {
-        var editor = try IndexEditor(transaction, usedBytes: usedBytes)
         for orphan in orphans { try editor.release(orphan.extent) }
-        try editor.finish()
       }
       return orphans
     }
     if reclaiming, !orphans.isEmpty {
       let release = files.release(orphans.map(\.extent))
-      let usedBytes = try index.usedBytes()
-      try index.write { transaction throws(PosterError) in
-        var editor = try IndexEditor(transaction, usedBytes: usedBytes)
-        try editor.note(release)
-        try editor.finish()
-      }
+      try index.edit { editor throws(PosterError) in try editor.note(release) }
     }
     return orphans.reduce(0) { $0 + $1.bytes }
   }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The disk tier as a pipeline has it: a ``DiskCache`` that may be lost and found again.
 ///
 /// Somebody may delete or replace the cache directory while a program runs, as people do with what
@@ -15,13 +17,30 @@ final class DiskTier: Sendable {
     let completion: Completion
   }
 
+  /// The generation tells a cache that was lost from the one that took its place.
   private enum State {
-    case open(DiskCache)
+    case open(DiskCache, generation: Int)
     /// Being opened; what waits to be stored in it, and its bytes.
-    case opening([Insertion], bytes: Int)
-    /// Could not be opened, for this reason, and is not tried again before this time.
-    case unusable(PosterError, retryAt: UInt64)
+    case opening([Insertion], bytes: Int, generation: Int)
+    /// Could not be opened, for this reason, and is not tried again before this time or a change of
+    /// what stands at the path.
+    case unusable(PosterError, retryAt: UInt64, found: Standing, generation: Int)
     case closed
+  }
+
+  /// What stands at a path, so far as a change of it is worth another try.
+  private struct Standing: Equatable {
+    private var device: dev_t = 0
+    private var inode: ino_t = 0
+    private var changedAt = 0
+
+    init(_ path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return }
+      device = status.st_dev
+      inode = status.st_ino
+      changedAt = status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec
+    }
   }
 
   /// Bytes of posters that wait while the directory is opened; what exceeds it is not stored.
@@ -45,18 +64,18 @@ final class DiskTier: Sendable {
     self.path = path
     self.warnings = warnings
     do throws(PosterError) {
-      state = Lock(.open(try DiskCache(directory: path, limit: limit)))
+      state = Lock(.open(try DiskCache(directory: path, limit: limit), generation: 0))
     } catch {
       guard !isRequired else { throw error }
       warnings.warn(error)
-      state = Lock(.unusable(error, retryAt: monotonicNanoseconds() + Self.retryNanoseconds))
+      state = Lock(Self.unusable(path, error, generation: 0))
     }
   }
 
   /// The cache, `nil` while it cannot be used.
   var cache: DiskCache? {
     state.withLock { state in
-      if case .open(let cache) = state { cache } else { nil }
+      if case .open(let cache, _) = state { cache } else { nil }
     }
   }
 
@@ -73,8 +92,8 @@ final class DiskTier: Sendable {
       return last
     }
     switch last {
-    case .open(let cache): cache.close()
-    case .opening(let waiting, _): Self.refuse(waiting, Self.closedError)
+    case .open(let cache, _): cache.close()
+    case .opening(let waiting, _, _): Self.refuse(waiting, Self.closedError)
     case .unusable, .closed: break
     }
   }
@@ -86,18 +105,21 @@ final class DiskTier: Sendable {
   private func insert(_ insertion: Insertion, isRepeated: Bool) {
     let (decision, mustOpen) = state.withLock { state -> (Decision, Bool) in
       switch state {
-      case .open(let cache):
-        return (.store(cache), false)
-      case .opening(let waiting, let bytes):
+      case .open(let cache, let generation):
+        return (.store(cache, generation), false)
+      case .opening(let waiting, let bytes, let generation):
         let total = bytes + insertion.poster.body.count
         guard total <= Self.maximumWaitingBytes else {
           return (.refuse(PosterError(.notStored, "the disk cannot keep up")), false)
         }
-        state = .opening(waiting + [insertion], bytes: total)
+        state = .opening(waiting + [insertion], bytes: total, generation: generation)
         return (.wait, false)
-      case .unusable(let error, let retryAt):
-        guard retryAt <= monotonicNanoseconds() else { return (.refuse(error), false) }
-        state = .opening([insertion], bytes: insertion.poster.body.count)
+      case .unusable(let error, let retryAt, let found, let generation):
+        guard retryAt <= monotonicNanoseconds() || found != Standing(path) else {
+          return (.refuse(error), false)
+        }
+        state = .opening(
+          [insertion], bytes: insertion.poster.body.count, generation: generation + 1)
         return (.wait, true)
       case .closed:
         return (.refuse(Self.closedError), false)
@@ -107,31 +129,31 @@ final class DiskTier: Sendable {
     switch decision {
     case .wait: break
     case .refuse(let error): insertion.completion(.failure(error))
-    case .store(let cache):
-      cache.insert(insertion.poster, isSeen: insertion.isSeen) { [weak cache] result in
-        guard case .failure(let error) = result, error.code == .directoryUnavailable, !isRepeated,
-          let cache
+    case .store(let cache, let generation):
+      cache.insert(insertion.poster, isSeen: insertion.isSeen) { result in
+        guard case .failure(let error) = result, error.code == .directoryUnavailable, !isRepeated
         else { return insertion.completion(result) }
-        self.cacheWasLost(cache, error)
+        self.cacheWasLost(generation, error)
         self.insert(insertion, isRepeated: true)
       }
     }
   }
 
   private enum Decision {
-    case store(DiskCache)
+    case store(DiskCache, Int)
     case wait
     case refuse(PosterError)
   }
 
-  /// Gives `lost` up and opens the directory anew, unless somebody has seen to that already.
-  private func cacheWasLost(_ lost: DiskCache, _ error: PosterError) {
-    let isNews = state.withLock { state in
-      guard case .open(let cache) = state, cache === lost else { return false }
-      state = .opening([], bytes: 0)
-      return true
+  /// Gives the cache of `lost` up and opens the directory anew, unless that has been seen to already.
+  private func cacheWasLost(_ lost: Int, _ error: PosterError) {
+    let cache = state.withLock { state -> DiskCache? in
+      guard case .open(let cache, lost) = state else { return nil }
+      state = .opening([], bytes: 0, generation: lost + 1)
+      return cache
     }
-    guard isNews else { return }
+    // Its last reference may go here, outside the lock: that ends its thread.
+    guard cache != nil else { return }
     warnings.warn(error)
     open()
   }
@@ -141,11 +163,10 @@ final class DiskTier: Sendable {
     WorkerThread(name: "poster-reopen") { [self] in
       let result = Result { () throws(PosterError) in try DiskCache(directory: path) }
       let (waiting, isWanted) = state.withLock { state -> ([Insertion], Bool) in
-        guard case .opening(let waiting, _) = state else { return ([], false) }
+        guard case .opening(let waiting, _, let generation) = state else { return ([], false) }
         switch result {
-        case .success(let cache): state = .open(cache)
-        case .failure(let error):
-          state = .unusable(error, retryAt: monotonicNanoseconds() + Self.retryNanoseconds)
+        case .success(let cache): state = .open(cache, generation: generation)
+        case .failure(let error): state = Self.unusable(path, error, generation: generation)
         }
         return (waiting, true)
       }
@@ -159,6 +180,14 @@ final class DiskTier: Sendable {
         Self.refuse(waiting, error)
       }
     }.detach()
+  }
+
+  private static func unusable(
+    _ path: String, _ error: PosterError, generation: Int
+  ) -> State {
+    .unusable(
+      error, retryAt: monotonicNanoseconds() + retryNanoseconds, found: Standing(path),
+      generation: generation)
   }
 
   private static func refuse(_ insertions: [Insertion], _ error: PosterError) {

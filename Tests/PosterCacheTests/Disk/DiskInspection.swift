@@ -87,7 +87,7 @@ struct DiskInspection {
     #expect(statistics.entries == entries.count, "\(context)", sourceLocation: location)
     #expect(statistics.pinnedBytes == pinnedBytes, "\(context)", sourceLocation: location)
     #expect(statistics.corrupt == corrupt, "\(context)", sourceLocation: location)
-    let indexBytes = max(0, try usedIndexBytes() - IndexEditor.freeIndexBytes)
+    let indexBytes = Int(try indexSize().counted(limit: UInt64(statistics.limit)))
     #expect(statistics.bytes == bytes + indexBytes, "\(context)", sourceLocation: location)
     return versions
   }
@@ -98,18 +98,19 @@ struct DiskInspection {
     _ location: SourceLocation = #_sourceLocation
   ) throws {
     try cache.flush()
-    let live = try cache.statistics().bytes
+    let statistics = try cache.statistics()
+    let live = statistics.bytes - Int(try indexSize().counted(limit: UInt64(statistics.limit)))
     let excess = occupiedBytes - live
     #expect(excess <= slack + blocksForMaps, "\(context)", sourceLocation: location)
     #expect(excess >= 0, "\(context)", sourceLocation: location)
   }
 
-  /// The index' pages in use; only while the cache is open in this process.
-  private func usedIndexBytes() throws -> Int {
+  /// The index' size; only while the cache is open in this process.
+  private func indexSize() throws -> IndexSize {
     let directory = try FileDescriptor(opening: "\(path)/index", flags: O_RDONLY | O_DIRECTORY)
     let index = try Index.acquire(in: directory)
     defer { Index.release(index) }
-    return try index.usedBytes()
+    return try index.size()
   }
 
   /// That ``DiskCache/verify(directory:repairing:)`` finds nothing wrong.
