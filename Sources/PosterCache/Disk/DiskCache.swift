@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The disk tier: posters in a few large append-only files, found through an LMDB index.
 ///
 /// - Exact LRU: reading and rewriting count as use; the order is a counter in the index and survives
@@ -245,12 +243,8 @@ public final class DiskCache: Sendable {
   }
 
   private func count(_ request: PosterRequest, isHit: Bool, isSeen: Bool) {
-    if isHit {
-      writer.hits.add(1, ordering: .relaxed)
-      writer.posterWasUsed(request.key, isSeen: isSeen)
-    } else {
-      writer.misses.add(1, ordering: .relaxed)
-    }
+    writer.counters.count(isHit: isHit)
+    if isHit { writer.posterWasUsed(request.key, isSeen: isSeen) }
   }
 
   /// Has `edit` carried out and waits for what comes of it.

@@ -268,13 +268,7 @@ struct IndexEditor {
     totals.bodyBytes += UInt64(entry.bodyLength)
     totals.liveBytes += blockBytes
     if entry.isPinned { totals.pinnedBytes += blockBytes }
-    guard var row = try transaction.segment(entry.segment) else {
-      throw .damagedIndex("a segment without a row")
-    }
-    row.liveBytes += blockBytes
-    row.liveCount += 1
-    if isAppended { row.committedEnd = entry.offset + blockBytes }
-    try transaction.put(.segments, SegmentKey(entry.segment), row)
+    try occupy(entry, isAppended: isAppended)
   }
 
   private mutating func takeTick() -> UInt64 {
@@ -309,6 +303,36 @@ struct IndexEditor {
     if entry.isPinned {
       totals.pinnedBytes = try Self.difference(totals.pinnedBytes, blockBytes)
     }
+    try leave(entry)
+  }
+
+  /// Has the index refer to a copy of the record at another place; nothing else about it changes.
+  mutating func move(
+    _ key: CacheKey, _ entry: EntryRow, to segment: UInt32, offset: UInt64
+  ) throws(PosterError) {
+    try leave(entry)
+    var entry = entry
+    entry.segment = segment
+    entry.offset = offset
+    try transaction.put(.entries, key, entry)
+    try occupy(entry, isAppended: true)
+  }
+
+  /// Counts a record for its segment, which has a row.
+  private func occupy(_ entry: EntryRow, isAppended: Bool) throws(PosterError) {
+    let blockBytes = UInt64(entry.blockBytes)
+    guard var row = try transaction.segment(entry.segment) else {
+      throw .damagedIndex("a segment without a row")
+    }
+    row.liveBytes += blockBytes
+    row.liveCount += 1
+    if isAppended { row.committedEnd = entry.offset + blockBytes }
+    try transaction.put(.segments, SegmentKey(entry.segment), row)
+  }
+
+  /// Gives the record's extent back, or its whole segment if it was the last.
+  private mutating func leave(_ entry: EntryRow) throws(PosterError) {
+    let blockBytes = UInt64(entry.blockBytes)
     guard var row = try transaction.segment(entry.segment) else {
       throw .damagedIndex("a segment without a row")
     }
@@ -334,6 +358,10 @@ struct IndexEditor {
   /// Takes a whole segment out of use.
   private mutating func retire(_ number: UInt32) throws(PosterError) {
     try transaction.delete(.segments, SegmentKey(number))
+    // The file goes, and with it what was still to be given back of it.
+    for extent in try transaction.pendingExtents(of: number) {
+      try transaction.delete(.pending, extent.key)
+    }
     try release(PendingExtent(segment: number, offset: 0, length: PendingExtent.wholeFile))
   }
 

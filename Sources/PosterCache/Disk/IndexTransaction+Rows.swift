@@ -78,13 +78,15 @@ extension IndexTransaction {
     return segments
   }
 
-  /// The extents whose blocks are still to be given back.
-  func pendingExtents() throws(PosterError) -> [PendingExtent] {
+  /// The extents whose blocks are still to be given back, of all segments or of one.
+  func pendingExtents(of segment: UInt32? = nil) throws(PosterError) -> [PendingExtent] {
     var extents: [PendingExtent] = []
-    try forEachRow(.pending) { key, value throws(PosterError) in
+    let start = segment.map { PendingKey(segment: $0, offset: 0) }
+    try forEachRow(.pending, from: start) { key, value throws(PosterError) in
       guard let key = PendingKey(bytes: key), let length = NumberRow(bytes: value) else {
         throw .damagedIndex("a row of pending")
       }
+      if let segment, key.segment != segment { return false }
       extents.append(PendingExtent(key: key, value: length))
       return true
     }

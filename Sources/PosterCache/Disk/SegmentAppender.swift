@@ -9,6 +9,7 @@ import Glibc
 /// process can retire the segment in between, and that sequence numbers follow the order of writing.
 final class SegmentAppender {
   private let directory: CacheDirectory
+  private let files: SegmentFiles
   private var current: Current?
   /// The records gathered for the next write, all of them for the current segment.
   private var gathered: [Gathered] = []
@@ -50,8 +51,9 @@ final class SegmentAppender {
     let header: RecordHeader
   }
 
-  init(directory: CacheDirectory) {
+  init(directory: CacheDirectory, files: SegmentFiles) {
     self.directory = directory
+    self.files = files
     hash = StreamingHash(seed: directory.seed)
   }
 
@@ -85,6 +87,22 @@ final class SegmentAppender {
     current.end += blockBytes
     self.current = current
     return place
+  }
+
+  /// Gathers a copy of a whole record, of which only the place changes, and says where it will lie.
+  func gather(
+    copy record: PosterBody, _ editor: inout IndexEditor
+  ) throws(PosterError) -> (segment: UInt32, offset: UInt64) {
+    let blockBytes = SegmentFormat.blockBytes(record.count)
+    var current = try segment(for: blockBytes, &editor)
+    gathered.append(
+      Gathered(
+        prefix: prefixes.count..<prefixes.count, body: record,
+        padding: blockBytes - record.count))
+    let offset = UInt64(current.end)
+    current.end += blockBytes
+    self.current = current
+    return (current.number, offset)
   }
 
   /// Writes the gathered records, with one system call as a rule.
@@ -190,11 +208,13 @@ final class SegmentAppender {
   private func segment(
     for blockBytes: Int, _ editor: inout IndexEditor
   ) throws(PosterError) -> Current {
+    let capacity = SegmentFormat.segmentBytes(
+      limit: editor.totals.limit, canPunch: files.canPunch)
     if let current {
       if try editor.segment(current.number) == nil {
         // Another process has cleared the directory since the last transaction.
         precondition(gathered.isEmpty, "segment \(current.number) vanished within a transaction")
-      } else if current.end + blockBytes <= SegmentFormat.segmentBytes || current.end == 0 {
+      } else if current.end + blockBytes <= capacity || current.end == 0 {
         return current
       } else {
         try write()
@@ -204,8 +224,8 @@ final class SegmentAppender {
     }
     for (number, row) in try editor.openSegments() {
       let end = Int(row.committedEnd)
-      let fits = end + blockBytes <= SegmentFormat.segmentBytes
-      let isNearlyFull = end + SegmentFormat.leastRoomBytes > SegmentFormat.segmentBytes
+      let fits = end + blockBytes <= capacity
+      let isNearlyFull = end + SegmentFormat.leastRoomBytes > capacity
       guard fits || isNearlyFull, let claimed = try claim(number, committedEnd: end) else {
         continue
       }

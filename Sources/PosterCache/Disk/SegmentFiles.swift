@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// The segment files of a directory: open descriptors for reading, and giving blocks back.
 ///
@@ -11,14 +12,17 @@ final class SegmentFiles: Sendable {
 
   private let directory: CacheDirectory
   private let open = Lock<[UInt32: FileDescriptor]>([:])
-  /// Whether blocks can be given back from the middle of a file.
-  private let canPunch: Bool
+  private let punches: Atomic<Bool>
 
   /// - Parameter canPunch: `false` to go without holes, as on file systems that have none.
   init(directory: CacheDirectory, canPunch: Bool = true) {
     self.directory = directory
-    self.canPunch = canPunch
+    punches = Atomic(canPunch)
   }
+
+  /// Whether blocks can be given back from the middle of a file: so it is taken to be until the file
+  /// system refuses it.
+  var canPunch: Bool { punches.load(ordering: .relaxed) }
 
   /// The file of segment `number` for reading, or `nil` if it does not exist.
   func file(_ number: UInt32) throws(SystemError) -> FileDescriptor? {
@@ -129,8 +133,12 @@ final class SegmentFiles: Sendable {
   private func punch(_ range: Range<UInt64>, in file: FileDescriptor) -> Bool {
     let offset = Int64(range.lowerBound)
     let length = Int64(range.count)
-    return canPunch && !isLeased(file, offset, length)
-      && retryingOnInterrupt { postercache_punch_hole(file.number, offset, length) } == 0
+    guard canPunch, !isLeased(file, offset, length) else { return false }
+    let status = retryingOnInterrupt { postercache_punch_hole(file.number, offset, length) }
+    if status != 0, errno == EOPNOTSUPP || errno == ENOSYS {
+      punches.store(false, ordering: .relaxed)
+    }
+    return status == 0
   }
 
   /// Truncates the file before it is unlinked: a reader in another process may hold it open, and its

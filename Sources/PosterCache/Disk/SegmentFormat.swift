@@ -7,6 +7,11 @@ enum SegmentFormat {
   static let blockSize = 4096
   /// A segment takes no further record once it is this long. A larger record has one for itself.
   static let segmentBytes = 64 << 20
+  /// How long that is in a directory with this limit, on a file system where blocks come back only
+  /// with their segment: short enough that a few segments do not exceed it.
+  static func segmentBytes(limit: UInt64, canPunch: Bool) -> Int {
+    canPunch ? segmentBytes : min(segmentBytes, max(1 << 20, Int(limit / 16)))
+  }
   /// The largest body that is stored.
   static let maximumBodyBytes = 1 << 30
   /// No record begins behind this offset: one larger than a segment has a segment for itself.

@@ -1,0 +1,283 @@
+/// Changes a cache directory, one batch of operations after the other, each in one index transaction.
+///
+/// Belongs to one thread. Where the order of things matters: records are appended inside the
+/// transaction that enters them; what a transaction took out of use is given back after it has been
+/// committed, and noted as such by the next one.
+final class DirectoryEditor {
+  let index: Index
+  let directory: CacheDirectory
+  let files: SegmentFiles
+  let appender: SegmentAppender
+  private let counters: DiskCounters
+  /// What became of extents that were to be given back, not noted in the index yet.
+  private var release = SegmentFiles.Release()
+  /// There are extents that somebody holds a lease on.
+  var hasHeldExtents = false
+  /// Segments that hold entries of which no record was found.
+  var unmovable: Set<UInt32> = []
+  /// What the directory's state is known to say.
+  private var state: DirectoryState?
+  var lastCareAt: UInt64 = 0
+  /// Something was committed since the last sync.
+  var isUnsynced = false
+  /// Uses that may be noted in one batch.
+  private(set) var usesPerBatch = DiskQueue.dueTouches
+
+  init(index: Index, directory: CacheDirectory, files: SegmentFiles, counters: DiskCounters) {
+    self.index = index
+    self.directory = directory
+    self.files = files
+    self.counters = counters
+    appender = SegmentAppender(directory: directory, files: files)
+  }
+
+  /// What came of a batch.
+  struct Outcome {
+    /// Why the operation at the same place failed, or `nil`.
+    var failures: [PosterError?] = []
+    /// What came of the edits, in their order.
+    var edited: [DiskEdit.Outcome] = []
+    fileprivate var freed: [PendingExtent] = []
+    /// The directory's limit.
+    fileprivate var limit: UInt64 = 0
+  }
+
+  /// Carries out a batch. Where a record cannot be written, the inserts fail and the rest is done
+  /// without them.
+  func perform(_ operations: [DiskQueue.Operation]) -> Outcome {
+    var outcome: Outcome
+    do throws(PosterError) {
+      if operations.contains(where: \.isInsert) { try requirePlace() }
+      try makeRoomForLargePoster(operations)
+      outcome =
+        hasWork(operations)
+        ? try commit(operations, storing: true)
+        : Outcome(failures: operations.map { _ in nil })
+    } catch let failure {
+      appender.abandon()
+      do throws(PosterError) {
+        outcome = try commit(operations, storing: false)
+        outcome.failures = operations.map { $0.isInsert ? failure : nil }
+      } catch {
+        appender.abandon()
+        outcome = Outcome(failures: operations.map { _ in error })
+      }
+    }
+    giveBack(outcome.freed)
+    trimIndex(limit: outcome.limit)
+    settle(operations, &outcome)
+    if !files.canPunch { compact() }
+    return outcome
+  }
+
+  /// Gives the blocks of extents back that a committed transaction took out of use.
+  func giveBack(_ extents: [PendingExtent]) {
+    let release = files.release(extents)
+    self.release.done += release.done
+    self.release.held += release.held
+    hasHeldExtents = hasHeldExtents || !release.held.isEmpty
+  }
+
+  /// Notes in the index what was given back last, where no batch has done it.
+  func noteRelease() {
+    guard hasWork([]) else { return }
+    // Where this fails, whoever opens the directory next gives the same extents back once more.
+    _ = try? commit([], storing: false)
+  }
+
+  // MARK: - Batches
+
+  private func commit(
+    _ operations: [DiskQueue.Operation], storing: Bool
+  ) throws(PosterError) -> Outcome {
+    let uses = counters.current
+    let outcome = try index.edit { editor throws(PosterError) in
+      var outcome = Outcome()
+      try editor.note(release)
+      editor.count(hits: uses.hits, misses: uses.misses)
+      for operation in operations {
+        outcome.failures.append(
+          try apply(operation, &editor, storing: storing, edited: &outcome.edited))
+      }
+      try appender.write()
+      try noteUnsynced(limit: editor.totals.limit)
+      outcome.freed = editor.freed
+      outcome.limit = editor.totals.limit
+      return outcome
+    }
+    appender.commit()
+    isUnsynced = true
+    release = SegmentFiles.Release()
+    counters.subtract(uses)
+    return outcome
+  }
+
+  /// Whether there is anything to commit: who only lists a directory must not have to write to it.
+  private func hasWork(_ operations: [DiskQueue.Operation]) -> Bool {
+    let onlyWaits = operations.allSatisfy { operation in
+      if case .barrier = operation { true } else { false }
+    }
+    return !onlyWaits || !release.isEmpty || counters.current != DiskCounters.Uses()
+  }
+
+  /// - Throws: ``PosterError/Code/directoryUnavailable`` if the directory was deleted or replaced:
+  ///   what is stored in it now nobody would find again.
+  private func requirePlace() throws(PosterError) {
+    guard directory.isInPlace else {
+      throw PosterError(
+        .directoryUnavailable,
+        "the cache directory \(directory.path) was deleted or replaced while in use")
+    }
+  }
+
+  /// Carries out one operation; returns why it was refused, if it was.
+  private func apply(
+    _ operation: DiskQueue.Operation, _ editor: inout IndexEditor, storing: Bool,
+    edited: inout [DiskEdit.Outcome]
+  ) throws(PosterError) -> PosterError? {
+    switch operation {
+    case .insert(let insertion):
+      return storing ? try insert(insertion, &editor) : nil
+    case .touch(let touches):
+      for touch in touches { try editor.touch(touch.key, isSeen: touch.isSeen) }
+    case .dropDamaged(let key, let sequence):
+      try editor.dropDamaged(key, sequence: sequence)
+    case .edit(let edit, _):
+      edited.append(try apply(edit, &editor))
+    case .barrier:
+      break
+    }
+    return nil
+  }
+
+  private func apply(
+    _ edit: DiskEdit, _ editor: inout IndexEditor
+  ) throws(PosterError) -> DiskEdit.Outcome {
+    switch edit {
+    case .setLimit(let limit):
+      return try editor.setLimit(UInt64(limit))
+    case .trim(let bytes):
+      return try editor.trim(to: UInt64(bytes))
+    case .remove(let keys):
+      return try editor.remove(keys)
+    case .removeAll:
+      // Records that were gathered, but not written, lie in segments that go.
+      try appender.write()
+      appender.abandon()
+      return try editor.removeAll()
+    case .setPinned(let keys, let isPinned):
+      // The mark goes into the record, which has to be there.
+      try appender.write()
+      return try editor.setPinned(keys, isPinned) { entry throws(PosterError) in
+        do throws(SystemError) {
+          try files.markPin(isPinned, entry.segment, at: entry.offset)
+        } catch {
+          throw PosterError(.notStored, "cannot write to the cache", underlying: error)
+        }
+      }
+    }
+  }
+
+  private func insert(
+    _ insertion: DiskQueue.Insertion, _ editor: inout IndexEditor
+  ) throws(PosterError) -> PosterError? {
+    let poster = insertion.poster
+    var refusal: PosterError?
+    let place = try appender.gather(poster, isSeen: insertion.isSeen, &editor) {
+      (blockBytes, editor) throws(PosterError) in
+      let size = ByteSize(bytes: blockBytes)
+      let limit = ByteSize(bytes: Int(editor.totals.limit))
+      switch try editor.makeRoom(for: blockBytes, replacing: poster.key) {
+      case .made: return true
+      case .tooLarge:
+        refusal = PosterError(
+          .notStored, "\(size) do not fit into the cache's limit of \(limit): raise the limit")
+      case .pinned:
+        refusal = PosterError(
+          .notStored,
+          "no room for \(size): what the cache's limit of \(limit) has left is pinned; unpin some"
+            + " posters or raise the limit")
+      }
+      return false
+    }
+    guard let place else { return refusal }
+    try editor.insert(
+      poster.key, header: place.header, segment: place.segment, offset: UInt64(place.offset),
+      storedAt: poster.metadata.storedAt.milliseconds,
+      expiresAt: poster.metadata.expiresAt.milliseconds)
+    return nil
+  }
+
+  /// A batch overshoots the limit by what it appends, from then until the holes are punched. For
+  /// more than the batch's usual size, which only a batch that begins with a large poster has, the
+  /// room is made and given back beforehand.
+  private func makeRoomForLargePoster(_ operations: [DiskQueue.Operation]) throws(PosterError) {
+    guard case .insert(let insertion)? = operations.first, insertion.isLarge else { return }
+    let freed = try index.edit { editor throws(PosterError) in
+      _ = try editor.makeRoom(for: insertion.blockBytes, replacing: insertion.poster.key)
+      try noteUnsynced(limit: editor.totals.limit)
+      return editor.freed
+    }
+    isUnsynced = true
+    giveBack(freed)
+  }
+
+  /// Goes on where a lower limit or a trim was carried out on an estimate of the index' new size that
+  /// proves too small.
+  private func settle(_ operations: [DiskQueue.Operation], _ outcome: inout Outcome) {
+    let edits = operations.compactMap(\.edit)
+    let targets = edits.indices.compactMap { index -> (Int, UInt64)? in
+      switch edits[index] {
+      case .setLimit: (index, outcome.limit)
+      case .trim(let bytes): (index, UInt64(bytes))
+      default: nil
+      }
+    }
+    guard let (place, target) = targets.last, outcome.edited.indices.contains(place) else { return }
+    // Each pass evicts a fraction of the one before.
+    for _ in 0..<Self.settlingPasses {
+      // Where this fails, the next insert evicts what is left to evict.
+      let pass = try? index.edit { editor throws(PosterError) in
+        (trimmed: try editor.trim(to: target), freed: editor.freed)
+      }
+      guard let pass, pass.trimmed.posters > 0 else { return }
+      outcome.edited[place].posters += pass.trimmed.posters
+      outcome.edited[place].bytes += pass.trimmed.bytes
+      giveBack(pass.freed)
+      trimIndex(limit: outcome.limit)
+    }
+  }
+
+  private static let settlingPasses = 16
+
+  /// Gives free pages of the index back where there are many, and says how many uses may be noted
+  /// together.
+  private func trimIndex(limit: UInt64) {
+    // An index that cannot be read, or not be made smaller, is no reason to fail what has been done.
+    guard limit > 0, let size = try? index.size() else { return }
+    if size.isWorthTrimming(limit: limit) {
+      try? index.giveBackFreePages(keeping: IndexSize.slack(limit: limit))
+    }
+    usesPerBatch = size.usesPerBatch(limit: limit, pageBytes: index.pageBytes)
+  }
+
+  /// Notes, before the first change is committed, that the index is about to be ahead of what is
+  /// synced, and which limit an index that has to be rebuilt is to get. Inside a write transaction, so
+  /// that no other process does the same meanwhile.
+  func noteUnsynced(limit: UInt64) throws(PosterError) {
+    let wanted = DirectoryState(limit: limit, unsyncedIn: Boot.current)
+    guard state != wanted else { return }
+    if directory.state != wanted { try directory.setState(wanted, syncing: true) }
+    state = wanted
+  }
+}
+
+extension DiskQueue.Operation {
+  fileprivate var edit: DiskEdit? {
+    if case .edit(let edit, _) = self { edit } else { nil }
+  }
+
+  fileprivate var isInsert: Bool {
+    if case .insert = self { true } else { false }
+  }
+}
