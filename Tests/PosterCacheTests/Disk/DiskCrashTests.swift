@@ -64,10 +64,24 @@ struct DiskCrashTests {
     // Some system calls later: in the middle of something else.
     let calls = Int.random(in: 0...(isEarly ? 40_000 : 4000), using: &generator)
     for _ in 0..<calls { _ = DiskInspection.blockBytes("\(path)/format") }
+    if Bool.random(using: &generator) { waitForGrowth(path) }
     process.send(SIGKILL)
     let result = await process.result()
     #expect(result.status == 256 + SIGKILL, "\(result.errors), \(context)")
     return result.output
+  }
+
+  /// Returns when a segment grows, and so between a record's writing and its commit, or after so many
+  /// looks that none will.
+  private func waitForGrowth(_ path: String) {
+    guard let name = DiskInspection(path).segmentNames.last else { return }
+    let file = "\(path)/segments/\(name)"
+    var before = stat()
+    var now = stat()
+    guard stat(file, &before) == 0 else { return }
+    for _ in 0..<40_000 {
+      guard stat(file, &now) == 0, now.st_size == before.st_size else { return }
+    }
   }
 
   /// Reopens the directory and checks that everything is there and nothing is left over.

@@ -45,6 +45,35 @@ struct DiskLossTests {
     try DiskInspection(cache).expectSound("made anew")
   }
 
+  @Test func `of many posters on their way at that moment all come, and what was stored stays`()
+    async throws
+  {
+    let pipeline = try await usedPipeline(cache)
+    // Arrived all at once, they wait for the same writer.
+    let held = origin.hold("/t/p/*")
+    let names = (0..<24).map { "many\($0).jpg" }
+    let outcomes = try await withThrowingTaskGroup(of: (String, Bool).self) { group in
+      for name in names {
+        let request = try request(name)
+        // Some are looked at, and some are only to be stored.
+        group.addTask { (name, (try? await pipeline.warm(request)) != nil) }
+        let seen = try self.request("seen-\(name)")
+        group.addTask { ("", try await pipeline.poster(for: seen).source == .network) }
+      }
+      await held.waitForRequests(1)
+      try FileManager.default.removeItem(atPath: cache)
+      held.release()
+      return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+    }
+    #expect(warnings.all.count == 1, "\(warnings.all)")
+    try await askUntilStored(pipeline, in: cache)
+    for name in names where outcomes[name] == true {
+      #expect(try await pipeline.warm(request(name)) == .hit, "\(name)")
+    }
+    await pipeline.shutdown()
+    try DiskInspection(cache).expectSound("made anew")
+  }
+
   @Test func `a directory replaced by another one is left, and the other one used`() async throws {
     let pipeline = try await usedPipeline(cache)
     let known = try request("known.jpg")
@@ -81,8 +110,6 @@ struct DiskLossTests {
     // The loss is one kind of news; that it lasts is none.
     #expect(warnings.all.count == 1, "\(warnings.all)")
     #expect(try Data(contentsOf: URL(filePath: cache)) == Data("mine".utf8))
-    unlink(cache)
-    try await askUntilStored(pipeline, in: cache)
     await pipeline.shutdown()
   }
 
