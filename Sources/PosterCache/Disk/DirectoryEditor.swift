@@ -38,8 +38,9 @@ final class DirectoryEditor {
     /// What came of the edits, in their order.
     var edited: [DiskEdit.Outcome] = []
     fileprivate var freed: [PendingExtent] = []
-    /// The directory's limit.
+    /// The directory's limit, and what counts against it besides the index.
     fileprivate var limit: UInt64 = 0
+    fileprivate var recordBytes: UInt64 = 0
   }
 
   /// Carries out a batch. Where a record cannot be written, the inserts fail and the rest is done
@@ -64,8 +65,9 @@ final class DirectoryEditor {
       }
     }
     giveBack(outcome.freed)
-    trimIndex(limit: outcome.limit)
-    settle(operations, &outcome)
+    let indexBytes = trimIndex(limit: outcome.limit)
+    settle(
+      operations, &outcome, exceedsLimit: outcome.recordBytes + indexBytes > outcome.limit)
     if !files.canPunch { compact() }
     return outcome
   }
@@ -103,6 +105,7 @@ final class DirectoryEditor {
       try noteUnsynced(limit: editor.totals.limit)
       outcome.freed = editor.freed
       outcome.limit = editor.totals.limit
+      outcome.recordBytes = editor.recordBytes
       return outcome
     }
     appender.commit()
@@ -222,18 +225,20 @@ final class DirectoryEditor {
     giveBack(freed)
   }
 
-  /// Goes on where a lower limit or a trim was carried out on an estimate of the index' new size that
-  /// proves too small.
-  private func settle(_ operations: [DiskQueue.Operation], _ outcome: inout Outcome) {
+  /// Goes on where an estimate of the index' new size, on which a lower limit, a trim or an insert was
+  /// carried out, proves too small.
+  private func settle(
+    _ operations: [DiskQueue.Operation], _ outcome: inout Outcome, exceedsLimit: Bool
+  ) {
     let edits = operations.compactMap(\.edit)
-    let targets = edits.indices.compactMap { index -> (Int, UInt64)? in
-      switch edits[index] {
-      case .setLimit: (index, outcome.limit)
-      case .trim(let bytes): (index, UInt64(bytes))
-      default: nil
-      }
+    var target = exceedsLimit && operations.contains(where: \.isInsert) ? outcome.limit : nil
+    var place: Int?
+    for (index, edit) in edits.enumerated() {
+      guard let bytes = edit.target(limit: outcome.limit) else { continue }
+      target = min(target ?? .max, bytes)
+      place = index
     }
-    guard let (place, target) = targets.last, outcome.edited.indices.contains(place) else { return }
+    guard let target else { return }
     // Each pass evicts a fraction of the one before.
     for _ in 0..<Self.settlingPasses {
       // Where this fails, the next insert evicts what is left to evict.
@@ -241,8 +246,10 @@ final class DirectoryEditor {
         (trimmed: try editor.trim(to: target), freed: editor.freed)
       }
       guard let pass, pass.trimmed.posters > 0 else { return }
-      outcome.edited[place].posters += pass.trimmed.posters
-      outcome.edited[place].bytes += pass.trimmed.bytes
+      if let place, outcome.edited.indices.contains(place) {
+        outcome.edited[place].posters += pass.trimmed.posters
+        outcome.edited[place].bytes += pass.trimmed.bytes
+      }
       giveBack(pass.freed)
       trimIndex(limit: outcome.limit)
     }
@@ -252,13 +259,17 @@ final class DirectoryEditor {
 
   /// Gives free pages of the index back where there are many, and says how many uses may be noted
   /// together.
-  private func trimIndex(limit: UInt64) {
+  ///
+  /// - Returns: what of the index counts against the limit.
+  @discardableResult
+  private func trimIndex(limit: UInt64) -> UInt64 {
     // An index that cannot be read, or not be made smaller, is no reason to fail what has been done.
-    guard limit > 0, let size = try? index.size() else { return }
+    guard limit > 0, let size = try? index.size() else { return 0 }
     if size.isWorthTrimming(limit: limit) {
       try? index.giveBackFreePages(keeping: IndexSize.slack(limit: limit))
     }
     usesPerBatch = size.usesPerBatch(limit: limit, pageBytes: index.pageBytes)
+    return size.counted(limit: limit)
   }
 
   /// Notes, before the first change is committed, that the index is about to be ahead of what is
@@ -269,6 +280,17 @@ final class DirectoryEditor {
     guard state != wanted else { return }
     if directory.state != wanted { try directory.setState(wanted, syncing: true) }
     state = wanted
+  }
+}
+
+extension DiskEdit {
+  /// What the total is to come down to, if it is.
+  fileprivate func target(limit: UInt64) -> UInt64? {
+    switch self {
+    case .setLimit: limit
+    case .trim(let bytes): UInt64(bytes)
+    case .remove, .removeAll, .setPinned: nil
+    }
   }
 }
 

@@ -30,6 +30,9 @@ struct IndexEditor {
   /// What counts against the limit.
   var totalBytes: UInt64 { totals.liveBytes + overheadBytes }
 
+  /// What of that is records.
+  var recordBytes: UInt64 { totals.liveBytes + heldBytes }
+
   /// - Parameter size: the index' size as of the last commit.
   init(_ transaction: IndexTransaction, size: IndexSize) throws(PosterError) {
     self.transaction = transaction

@@ -110,6 +110,8 @@ struct DiskLossTests {
     // The loss is one kind of news; that it lasts is none.
     #expect(warnings.all.count == 1, "\(warnings.all)")
     #expect(try Data(contentsOf: URL(filePath: cache)) == Data("mine".utf8))
+    unlink(cache)
+    try await askUntilStored(pipeline, in: cache)
     await pipeline.shutdown()
   }
 
