@@ -81,7 +81,7 @@ extension DiskSuite {
 
   // MARK: - Foundation
 
-  /// `URLCache` looks through its whole directory for each request, so it gets few posters.
+  /// `URLCache` takes a thousand times as long as everybody else, so it gets few posters.
   func foundationContests(_ posters: [StoredPoster]) async throws -> [Contest] {
     let posters = Array(posters.prefix(context.options.isQuick ? 50 : 100))
     let requests = posters.map { PosterRequest($0.metadata.address) }
@@ -123,9 +123,8 @@ extension DiskSuite {
       },
     ]
     let conditions = """
-      \(posters.count) posters only: Foundation's `URLCache` on Linux works, but lists its directory \
-      for each request, so that each costs more the more there are. No memory for it, and as much of \
-      the disk as it likes.
+      \(posters.count) posters only, because Foundation's `URLCache` works on Linux, but copies bodies \
+      byte by byte when it archives them. No memory for it, and as much of the disk as it likes.
       """
     var contests: [Contest] = []
     for (word, contestants) in [("Hit", hits), ("Insert", inserts)] {
