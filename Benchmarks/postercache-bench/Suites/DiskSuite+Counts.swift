@@ -22,7 +22,7 @@ extension DiskSuite {
       let phase = phase.rawValue
       return FigureTable.Row(
         name: name,
-        values: [calls?.total(phase).map { $0 / Double(operations) }]
+        values: [calls.map { $0.total(phase) / Double(operations) }]
           + ["pread64", "pwritev", "pwrite64", "fallocate", "openat"].map { call in
             calls.map { $0.count(call, phase) / Double(operations) }
           })
@@ -43,7 +43,7 @@ extension DiskSuite {
       demands: [
         FigureTable.Demand(
           text: "a hit is one `pread`",
-          value: calls?.total(CacheProbe.Phase.hits.rawValue).map { $0 / Double(Self.hits) },
+          value: calls.map { $0.total(CacheProbe.Phase.hits.rawValue) / Double(Self.hits) },
           bound: 1.01),
         FigureTable.Demand(
           text: "bytes written for a byte stored", value: written, bound: 1.25),

@@ -6,7 +6,9 @@ struct SystemCalls {
   typealias Counts = [String: Int]
 
   /// The phases of the run, by name.
-  let phases: [String: Counts]
+  private let phases: [String: Counts]
+  /// The same, of the thread alone that began the phase.
+  private let ownPhases: [String: Counts]
 
   /// Calls that say nothing about the work: waiting for and waking other threads, and getting memory.
   private static let uncounted: Set<String> = [
@@ -29,25 +31,33 @@ struct SystemCalls {
       strace, ["-f", "-qq", "-s", "128", "-o", log, BenchOptions.ownPath] + arguments
     ).run()
     var phases: [String: Counts] = [:]
+    var ownPhases: [String: Counts] = [:]
     var phase: String?
+    var owner: Substring = ""
     for line in try TextFile.lines(log) {
       // `123 pread64(5, ...) = 3`; what was interrupted is on two lines, the second a resumption.
       let call = line.drop { $0.isNumber || $0 == " " }
       guard let parenthesis = call.firstIndex(of: "("), !call.hasPrefix("<") else { continue }
       if let marker = call.firstRange(of: "\(Self.markerFolder)/") {
         phase = String(call[marker.upperBound...].prefix { $0 != "\"" })
+        owner = line.prefix { $0.isNumber }
         continue
       }
       let name = String(call[..<parenthesis])
       guard let phase, !Self.uncounted.contains(name) else { continue }
       phases[phase, default: [:]][name, default: 0] += 1
+      guard line.hasPrefix("\(owner) ") else { continue }
+      ownPhases[phase, default: [:]][name, default: 0] += 1
     }
     self.phases = phases
+    self.ownPhases = ownPhases
   }
 
-  /// All calls of a phase together; `nil` if there was no such phase.
-  func total(_ phase: String) -> Double? {
-    phases[phase].map { Double($0.values.reduce(0, +)) }
+  /// All calls of a phase together.
+  ///
+  /// - Parameter ownThread: those of the thread alone that began the phase.
+  func total(_ phase: String, ownThread: Bool = false) -> Double {
+    Double((ownThread ? ownPhases : phases)[phase, default: [:]].values.reduce(0, +))
   }
 
   /// How often one call was made in a phase.
