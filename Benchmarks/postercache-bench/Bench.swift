@@ -35,8 +35,6 @@ enum Bench {
     let corpus = try PosterCorpus(
       root: try options.postersDirectory ?? disk.makeEmpty("posters"), count: options.posterCount,
       progress: BenchContext.progress)
-    BenchContext.progress("using memory once")
-    Machine.useMemoryOnce(options.isQuick ? 3 << 30 : 12 << 30)
     let context = BenchContext(options: options, corpus: corpus, disk: disk, memory: memory)
     var report = Report(
       machine: Machine(versions: versions(disk, options)), isQuick: options.isQuick)

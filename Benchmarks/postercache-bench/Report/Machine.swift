@@ -22,25 +22,6 @@ struct Machine: Codable, Sendable {
     self.versions = versions
   }
 
-  /// Uses as much memory as a run will once, before anything is measured.
-  ///
-  /// A virtual machine may get its memory from the host page by page, when it first uses it, which
-  /// made whoever came first six times as slow as everybody after. Takes at most two thirds of what is
-  /// available, and gives it back.
-  static func useMemoryOnce(_ wanted: Int) {
-    let available =
-      value(of: "MemAvailable", in: "/proc/meminfo", separator: ":")
-      .flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
-    let bytes = min(wanted, available * 1024 / 3 * 2)
-    guard bytes > 0 else { return }
-    let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    guard let memory, memory != MAP_FAILED else { return }
-    defer { munmap(memory, bytes) }
-    for offset in stride(from: 0, to: bytes, by: 4096) {
-      memory.storeBytes(of: 1, toByteOffset: offset, as: UInt8.self)
-    }
-  }
-
   /// The first value for `key` in a file of keys and values; `nil` where there is no such file.
   private static func value(of key: String, in path: String, separator: Character) -> String? {
     guard let lines = try? TextFile.lines(path) else { return nil }

@@ -8,15 +8,9 @@ extension DiskSuite {
 
   /// System calls of hits, misses and inserts, and bytes written for each byte stored.
   func counts() throws -> FigureTable {
-    let directory = try context.disk.makeEmpty("counts")
-    let cache = try DiskCache(directory: directory)
-    try CacheFiller.insert(try (0..<Self.entries).map { try SmallPoster.make($0) }, into: cache)
-    cache.close()
-    let probe = CacheProbe(
-      directory: directory, entries: Self.entries, hits: Self.hits, batches: Self.batches)
     BenchContext.progress("counting system calls")
-    let written = try probe.run().writtenPerStored
-    let calls = try probe.systemCalls(log: "\(context.disk.path)/calls")
+    let written = try probe("counted-bytes").run().writtenPerStored
+    let calls = try probe("counted-calls").systemCalls(log: "\(context.disk.path)/calls")
     let inserts = Self.batches * CacheProbe.batchPosters
     func row(_ name: String, _ phase: CacheProbe.Phase, _ operations: Int) -> FigureTable.Row {
       let phase = phase.rawValue
@@ -48,6 +42,16 @@ extension DiskSuite {
         FigureTable.Demand(
           text: "bytes written for a byte stored", value: written, bound: 1.25),
       ])
+  }
+
+  /// A probe of a new cache in the directory `name`: inserts are to replace nothing.
+  private func probe(_ name: String) throws -> CacheProbe {
+    let directory = try context.disk.makeEmpty(name)
+    let cache = try DiskCache(directory: directory)
+    try CacheFiller.insert(try (0..<Self.entries).map { try SmallPoster.make($0) }, into: cache)
+    cache.close()
+    return CacheProbe(
+      directory: directory, entries: Self.entries, hits: Self.hits, batches: Self.batches)
   }
 
   private static func text(_ value: Double) -> String {
