@@ -58,9 +58,10 @@ struct DiskCountTests {
       writtenBytes += calls.writtenBytes
       #expect(calls.reads == 0)
     }
-    // One call writes all records; the others are LMDB's, one for each run of changed pages and one
-    // for its meta page: 158 when this was written.
-    #expect(writes <= 190, "\(writes) writing calls for 250 posters")
+    // One call writes all records; the others are LMDB's: one for each run of changed pages that lie
+    // side by side, and so at most one for each page. Those are a leaf for each key and a dozen more.
+    // By the runs that happened to be, there were 158 and 284 in all.
+    #expect(writes <= 10 * (25 + 12), "\(writes) writing calls for 250 posters")
     // In whole blocks, a record of 40,000 bytes takes 40,960; the rest is the index: 11,326,640
     // when this was written.
     #expect(writtenBytes >= 250 * 40_960)
@@ -107,9 +108,9 @@ struct DiskCountTests {
       let lines = try FileManager.default.contentsOfDirectory(atPath: logs.path).flatMap { name in
         try String(contentsOfFile: "\(logs.path)/\(name)", encoding: .utf8).split(separator: "\n")
       }
-      // LMDB writes changed pages that lie side by side with one call and others with several, so
-      // its commits are left out.
-      let others = ["execve(", "writev(", "pwrite64("]
+      // LMDB writes changed pages that lie side by side with one call and others with several, and
+      // how often it syncs depends on the clock: its commits are left out.
+      let others = ["execve(", "writev(", "pwrite64(", "lseek(", "fdatasync("]
       counts.append(
         lines.count { line in
           line.contains(directory.path) && !others.contains { line.hasPrefix($0) }
