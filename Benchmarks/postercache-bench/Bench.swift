@@ -16,6 +16,7 @@ enum Bench {
       if arguments.first == WarmContestant.word {
         return try await WarmContestant(arguments: arguments.dropFirst()).run()
       }
+      if arguments.first == CacheProbe.word { return try CacheProbe.main(arguments[...]) }
       guard let options = try BenchOptions(arguments) else {
         return Console.output(BenchOptions.help)
       }
@@ -36,7 +37,7 @@ enum Bench {
       progress: BenchContext.progress)
     let context = BenchContext(options: options, corpus: corpus, disk: disk, memory: memory)
     var report = Report(
-      machine: Machine(versions: versions(disk)), isQuick: options.isQuick)
+      machine: Machine(versions: versions(disk, options)), isQuick: options.isQuick)
     for suite in options.suites {
       report.suites.append(try await suite.init(context).run())
     }
@@ -50,7 +51,9 @@ enum Bench {
     }
   }
 
-  private static func versions(_ disk: WorkDirectory) -> [String: String] {
+  private static func versions(
+    _ disk: WorkDirectory, _ options: BenchOptions
+  ) -> [String: String] {
     var versions = [
       "postercache": postercacheVersion,
       "libcurl": String(cString: curl_version()),
@@ -64,6 +67,10 @@ enum Bench {
     }
     versions["nginx"] =
       Command.find("nginx").flatMap { Command($0, ["-v"]).firstLine() } ?? "not installed"
+    if let python = options.python, let stores = options.stores {
+      versions["stores in Python"] =
+        Command(python, [stores, "--version"]).firstLine() ?? "not installed"
+    }
     return versions
   }
 }

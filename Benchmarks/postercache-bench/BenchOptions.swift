@@ -4,7 +4,7 @@ import Glibc
 struct BenchOptions {
   /// The suites to run; all of them where none is named.
   var suites: [any Suite.Type] = allSuites
-  /// Fewer rounds and posters, done within three minutes.
+  /// Fewer rounds and posters, done within five minutes.
   var isQuick = false
   /// Rounds that count, instead of each contest's own number; at least 5.
   var rounds: Int?
@@ -15,6 +15,9 @@ struct BenchOptions {
   var diskDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   /// Where posters are kept from one run to the next; `nil` draws them anew.
   var postersDirectory: String?
+  /// A Python that has diskcache, and the program it runs; `nil` leaves the stores in Python out.
+  var python: String?
+  var stores: String?
   /// The command, where it was built.
   var command =
     Self.ownPath.split(separator: "/").dropLast().map { "/\($0)" }.joined()
@@ -52,6 +55,8 @@ struct BenchOptions {
       case "--markdown": markdownFile = try value()
       case "--disk-dir": diskDirectory = try value()
       case "--posters-dir": postersDirectory = try value()
+      case "--python": python = try value()
+      case "--stores": stores = try value()
       case "--command": command = try value()
       default:
         guard let suite = allSuites.first(where: { $0.name == argument }) else {
@@ -75,12 +80,14 @@ struct BenchOptions {
       \(suites.joined(separator: "\n"))
 
       Options:
-        --quick             fewer rounds and posters; under three minutes
+        --quick             fewer rounds and posters; under five minutes
         --rounds N          rounds that count, 5 to 1000
         --json FILE         write the report as JSON
         --markdown FILE     write the report as Markdown; it is printed in any case
         --disk-dir DIR      a directory on the disk to be measured (default: $TMPDIR or /tmp)
         --posters-dir DIR   keep the posters here for later runs
+        --python FILE       a Python that has diskcache, and
+        --stores FILE       the program of the stores in Python (Benchmarks/peers/stores.py)
         --command FILE      the postercache command (default: the one beside this program)
       """
   }

@@ -34,7 +34,27 @@ struct MarkdownReport {
 
   private func text(of suite: SuiteReport) -> String {
     "## \(suite.name)\n\n\(suite.summary)\n\n"
-      + suite.contests.map(text(of:)).joined(separator: "\n")
+      + (suite.contests.map(text(of:)) + suite.tables.map(text(of:))).joined(separator: "\n")
+  }
+
+  private func text(of table: FigureTable) -> String {
+    var lines = [
+      "### \(table.title)", "", table.conditions, "",
+      "| | " + table.columns.joined(separator: " | ") + " |",
+      "|---|" + String(repeating: "---:|", count: table.columns.count),
+    ]
+    lines += table.rows.map { row in
+      "| \(row.name) | " + row.values.map { $0.map(number) ?? "" }.joined(separator: " | ") + " |"
+    }
+    lines.append("")
+    lines += table.demands.map { demand in
+      guard let value = demand.value else { return "- \(demand.text): not measured" }
+      let verdict = value <= demand.bound ? "reached" : "**missed**"
+      return
+        "- \(demand.text): \(verdict) (\(number(value)), wanted at most \(number(demand.bound)))"
+    }
+    if !table.demands.isEmpty { lines.append("") }
+    return lines.joined(separator: "\n")
   }
 
   private func text(of contest: Contest) -> String {

@@ -1,7 +1,7 @@
 /// Everything one run of the benchmark found.
 struct Report: Codable, Sendable {
   /// The version of this file's shape.
-  var schema = 1
+  var schema = 2
   let machine: Machine
   /// Whether it was a quick run, with fewer rounds and posters.
   let isQuick: Bool
@@ -13,5 +13,7 @@ struct SuiteReport: Codable, Sendable {
   let name: String
   /// What was measured, for readers of the report.
   let summary: String
-  let contests: [Contest]
+  var contests: [Contest] = []
+  /// Counts, and how costs grow.
+  var tables: [FigureTable] = []
 }

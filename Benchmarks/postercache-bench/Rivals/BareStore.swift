@@ -18,7 +18,10 @@ final class BareStore {
   private let table: MDB_dbi
   private let reader: OpaquePointer
   private let file: CInt
-  private var buffer: UnsafeMutableRawBufferPointer
+  /// Where the next record goes.
+  private var end = 0
+  private var buffer: [UInt8] = []
+  private var lastSync = Stopwatch()
 
   /// A row, as large as one of the disk tier's index.
   private struct Row {
@@ -28,53 +31,72 @@ final class BareStore {
     var rest = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
   }
 
-  /// Stores `posters` in the existing directory `path`.
-  init(_ posters: [StoredPoster], in path: String) throws(BenchError) {
+  /// An empty store in the existing directory `path`.
+  init(in path: String) throws(BenchError) {
     let records = "\(path)/records"
     file = postercache_open(records, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw BenchError(call: "open", records) }
     var created: OpaquePointer?
     try Self.check(mdb_env_create(&created))
     environment = created!  // set by the call that has just succeeded
-    try Self.check(mdb_env_set_mapsize(environment, 1 << 30))
-    try Self.check(mdb_env_open(environment, path, UInt32(MDB_NOTLS | MDB_NOSYNC), 0o644))
+    try Self.check(mdb_env_set_mapsize(environment, 16 << 30))
+    let flags = UInt32(MDB_NOTLS | MDB_NOSYNC | MDB_NORDAHEAD)
+    try Self.check(mdb_env_open(environment, path, flags, 0o644))
     var transaction: OpaquePointer?
     try Self.check(mdb_txn_begin(environment, nil, 0, &transaction))
     var table: MDB_dbi = 0
     try Self.check(mdb_dbi_open(transaction, nil, 0, &table))
-    var offset = 0
-    var largest = 0
-    for poster in posters {
-      let record = Self.record(poster)
-      try Self.append(record, to: file, at: offset)
-      let length = Self.prefixBytes + poster.body.count
-      let checksum = record.withUnsafeBytes { XXH3_64bits($0.baseAddress, length) }
-      var row = Row(offset: UInt64(offset), length: UInt64(length), checksum: checksum)
-      let status = Self.withValue(of: poster.key) { key in
-        withUnsafeMutableBytes(of: &row) { row in
-          var key = key
-          var value = MDB_val(mv_size: row.count, mv_data: row.baseAddress)
-          return mdb_put(transaction, table, &key, &value, 0)
-        }
-      }
-      try Self.check(status)
-      offset += record.count
-      largest = max(largest, record.count)
-    }
     try Self.check(mdb_txn_commit(transaction))
     self.table = table
-    buffer = .allocate(byteCount: largest, alignment: 64)
     var begun: OpaquePointer?
     try Self.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &begun))
     reader = begun!  // set by the call that has just succeeded
     mdb_txn_reset(reader)
   }
 
+  /// Stores `posters`, and drops the rows for `dropped`, in one transaction and with one write; syncs
+  /// the table where the last time was more than a second ago.
+  func insert(
+    _ posters: some Collection<StoredPoster>, dropping dropped: some Collection<CacheKey> = []
+  ) throws(BenchError) {
+    var transaction: OpaquePointer?
+    try Self.check(mdb_txn_begin(environment, nil, 0, &transaction))
+    for key in dropped {
+      try Self.check(
+        Self.withValue(of: key) { key in
+          var key = key
+          return mdb_del(transaction, table, &key, nil)
+        })
+    }
+    buffer.removeAll(keepingCapacity: true)
+    for poster in posters {
+      let start = buffer.count
+      buffer += Self.record(poster)
+      let length = Self.prefixBytes + poster.body.count
+      let checksum = buffer[start...].withUnsafeBytes { XXH3_64bits($0.baseAddress, length) }
+      var row = Row(offset: UInt64(end + start), length: UInt64(length), checksum: checksum)
+      try Self.check(
+        Self.withValue(of: poster.key) { key in
+          withUnsafeMutableBytes(of: &row) { row in
+            var key = key
+            var value = MDB_val(mv_size: row.count, mv_data: row.baseAddress)
+            return mdb_put(transaction, table, &key, &value, 0)
+          }
+        })
+    }
+    if !buffer.isEmpty { try Self.append(buffer, to: file, at: end) }
+    end += buffer.count
+    try Self.check(mdb_txn_commit(transaction))
+    if lastSync.sample().seconds > 1 {
+      try Self.check(mdb_env_sync(environment, 1))
+      lastSync = Stopwatch()
+    }
+  }
+
   deinit {
     mdb_txn_abort(reader)
     mdb_env_close(environment)
     close(file)
-    buffer.deallocate()
   }
 
   /// Whether there is a row for `key`.
@@ -83,7 +105,11 @@ final class BareStore {
   /// Reads a record into one buffer that every read uses, and checks it; returns its length, or -1.
   func readIntoSharedBuffer(_ key: CacheKey) -> Int {
     guard let row = row(key) else { return -1 }
-    return read(row, into: buffer.baseAddress!)  // not empty: it has room for the largest record
+    if buffer.count < Int(row.length) { buffer = [UInt8](repeating: 0, count: Int(row.length)) }
+    return buffer.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return -1 }
+      return read(row, into: start)
+    }
   }
 
   /// Reads a record into memory of its own, as whoever hands it out must; returns its length, or -1.

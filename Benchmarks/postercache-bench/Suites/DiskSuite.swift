@@ -2,12 +2,13 @@ import CLinux
 import Glibc
 import PosterCache
 
-/// Hits, misses and inserts of the disk tier.
+/// Hits, misses and inserts of the disk tier; `DiskSuite+Inserting.swift` has the inserts and
+/// `DiskSuite+Counts.swift` the system calls.
 struct DiskSuite: Suite {
   static let name = "disk"
-  static let abstract = "disk hits, misses and inserts against bare loops over the same bytes"
+  static let abstract = "disk hits, misses and inserts against bare loops and other stores"
 
-  private let context: BenchContext
+  let context: BenchContext
 
   init(_ context: BenchContext) {
     self.context = context
@@ -15,62 +16,136 @@ struct DiskSuite: Suite {
 
   func run() async throws -> SuiteReport {
     let posters = try context.corpus.load(host: "demo.test")
-    var contests = try await readingContests(posters)
-    for target in context.targets { contests.append(try await inserting(posters, into: target)) }
-    return SuiteReport(
+    var report = SuiteReport(
       name: Self.name,
       summary: """
         \(posters.count) posters (\(ByteSize(bytes: context.corpus.bytes))). The bare loops use one \
-        file of records of the same size and an LMDB table of as many rows of the same size. Nobody \
-        syncs while the time runs.
-        """,
-      contests: contests)
+        file of records of the same size and an LMDB table of as many rows of the same size. Names \
+        of files are made in advance, and files neither synced nor checked nor counted against a \
+        limit. diskcache is given `eviction_policy="least-recently-used"`, no statistics, a limit of \
+        1 GiB and otherwise its defaults (SQLite in WAL mode with `synchronous = NORMAL`, bodies of \
+        32 KiB and more in files of their own): like ours it notes each use, but in a transaction of \
+        its own, and keeps no checksum. SQLite is one table of names and blobs in WAL mode with \
+        `synchronous = NORMAL`, 25 posters a transaction, and no order of use, through Python's \
+        `sqlite3`. Both run in one Python process that reports its own time, opening not included. \
+        Nothing is removed while the suite runs.
+        """)
+    for target in context.targets {
+      report.contests += try await readingContests(posters, on: target)
+    }
+    for target in context.targets {
+      report.contests.append(try await inserting(posters, into: target))
+    }
+    report.contests += try await foundationContests(posters)
+    report.tables.append(try counts())
+    return report
+  }
+
+  // MARK: - Python
+
+  /// The stores in Python that can take part, by the names the tables call them, and those that
+  /// cannot.
+  func pythonStores() throws(BenchError) -> (
+    stores: [(name: String, store: PythonStore)], absent: [Contest.Absentee]
+  ) {
+    var stores: [(name: String, store: PythonStore)] = []
+    var absent: [Contest.Absentee] = []
+    let list = "\(context.disk.path)/python-list"
+    let corpus = context.corpus
+    let lines = corpus.names.map { name in
+      "http://demo.test/\(PosterCorpus.folder)/\(name)\t\(corpus.path(name))\n"
+    }
+    try TextFile.write(lines.joined(), to: list)
+    for (name, kind) in [
+      ("diskcache (Python, LRU)", PythonStore.Kind.diskcache), ("SQLite blobs (Python)", .sqlite),
+    ] {
+      guard let python = context.options.python, let program = context.options.stores,
+        access(python, X_OK) == 0
+      else {
+        absent.append(Contest.Absentee(name: name, reason: "not installed"))
+        continue
+      }
+      let store = try PythonStore(kind, python: python, program: program, list: list)
+      stores.append((name, store))
+    }
+    return (stores, absent)
   }
 
   // MARK: - Reading
 
-  private func readingContests(_ posters: [StoredPoster]) async throws -> [Contest] {
-    let cache = try DiskCache(directory: try context.disk.makeEmpty("disk-suite"))
+  /// Passes over all posters in a round of hits.
+  private static let passes = 3
+
+  private func readingContests(
+    _ posters: [StoredPoster], on target: WorkDirectory
+  ) async throws -> [Contest] {
+    let cache = try DiskCache(directory: try target.makeEmpty("disk-suite"))
     defer { cache.close() }
-    try Self.insert(posters, into: cache)
-    let bare = try BareStore(posters, in: try context.disk.makeEmpty("disk-suite-bare"))
+    try CacheFiller.insert(posters, into: cache)
+    let bare = try BareStore(in: try target.makeEmpty("disk-suite-bare"))
+    try bare.insert(posters)
+    var contestants = try ours(posters, cache, bare)
+    for layout in [FileStore.Layout.oneDirectory, .sixteenDirectories] {
+      let files = try FileStore(posters, layout, in: try target.makeEmpty("files-\(layout)"))
+      for (place, poster) in posters.enumerated() { try files.insert(poster, at: place) }
+      let order = shuffled(Array(posters.indices))
+      contestants.append(
+        Contestant(name: layout.title, role: .rival) {
+          try Self.repeated(order) { files.read($0) }
+        })
+    }
+    let (stores, absent) = try pythonStores()
+    for (number, (name, store)) in stores.enumerated() {
+      _ = try store.insert(into: try target.makeEmpty("python-\(number)"))
+      contestants.append(
+        Contestant(name: name, role: .rival) { try store.read(times: Self.passes) })
+    }
     WorkDirectory.settle()
-    return [
-      try await hits(posters.map { PosterRequest($0.metadata.address) }, cache, bare),
-      try await misses(cache, bare),
-    ]
+    let title = "Hit, \(target.fileSystem), warm page cache"
+    let hits = Contest(
+      title: title,
+      conditions: """
+        Every poster three times in random order, one thread. Bare: LMDB get, `pread`, XXH3-64. Ours \
+        does that and checks the address, decodes the metadata and notes the use. Files: `open`, \
+        `fstat`, `read` into memory of its own, `close`.
+        """,
+      operations: Self.passes * posters.count, operationName: "hit",
+      results: try await context.rounds(15, contest: title).run(contestants), absent: absent,
+      goals: Self.bareNames.map { name in
+        Contest.Goal(text: "within 1.25 of \(name)", against: [name], ratio: 1 / 1.25)
+      })
+    return [hits, try await misses(cache, bare, on: target)]
   }
 
-  private func hits(
-    _ requests: [PosterRequest], _ cache: DiskCache, _ bare: BareStore
-  ) async throws -> Contest {
-    var generator = SplitMix64(seed: 1)
-    let order = (0..<3).flatMap { _ in requests.shuffled(using: &generator) }
-    let contestants = [
+  private static let bareNames = [
+    "bare loop, memory of its own for each", "bare loop, one buffer for all",
+  ]
+
+  private func ours(
+    _ posters: [StoredPoster], _ cache: DiskCache, _ bare: BareStore
+  ) throws -> [Contestant] {
+    let order = shuffled(posters.map { PosterRequest($0.metadata.address) })
+    return [
       Contestant(name: "DiskCache", role: .ours) {
         try Self.repeated(order) { request in try cache.poster(for: request)?.body.count ?? -1 }
       },
-      Contestant(name: "bare loop, memory of its own for each", role: .limit) {
+      Contestant(name: Self.bareNames[0], role: .limit) {
         try Self.repeated(order) { bare.readIntoFreshBuffer($0.key) }
       },
-      Contestant(name: "bare loop, one buffer for all", role: .limit) {
+      Contestant(name: Self.bareNames[1], role: .limit) {
         try Self.repeated(order) { bare.readIntoSharedBuffer($0.key) }
       },
     ]
-    return Contest(
-      title: "Hit, \(context.disk.fileSystem), warm page cache",
-      conditions: """
-        Every poster three times in random order, one thread. Bare: LMDB get, `pread`, XXH3-64. Ours \
-        does that and checks the address, decodes the metadata and notes the use.
-        """,
-      operations: order.count, operationName: "hit",
-      results: try await context.rounds(15, contest: "disk hit").run(contestants), absent: [],
-      goals: contestants.dropFirst().map { loop in
-        Contest.Goal(text: "within 1.3 of \(loop.name)", against: [loop.name], ratio: 1 / 1.3)
-      })
   }
 
-  private func misses(_ cache: DiskCache, _ bare: BareStore) async throws -> Contest {
+  private func shuffled<Element>(_ elements: [Element]) -> [Element] {
+    var generator = SplitMix64(seed: 1)
+    return (0..<Self.passes).flatMap { _ in elements.shuffled(using: &generator) }
+  }
+
+  private func misses(
+    _ cache: DiskCache, _ bare: BareStore, on target: WorkDirectory
+  ) async throws -> Contest {
     let requests = try (0..<20_000).map { number in
       try PosterRequest("http://demo.test/t/p/w342/missing\(number).jpg")
     }
@@ -82,106 +157,24 @@ struct DiskSuite: Suite {
         try Self.repeated(requests) { bare.hasRow($0.key) ? -1 : 0 }
       },
     ]
+    let title = "Miss, \(target.fileSystem)"
     return Contest(
-      title: "Miss", conditions: "Addresses that nobody has stored, one thread.",
+      title: title, conditions: "Addresses that nobody has stored, one thread.",
       operations: requests.count, operationName: "miss",
-      results: try await context.rounds(15, contest: "disk miss").run(contestants), absent: [],
-      goals: [])
+      results: try await context.rounds(15, contest: title).run(contestants), absent: [],
+      goals: [
+        Contest.Goal(
+          text: "less than two index reads", against: ["bare LMDB get"], ratio: 1 / 2)
+      ])
   }
 
-  private static func repeated(
-    _ requests: [PosterRequest], _ body: (PosterRequest) throws -> Int
+  private static func repeated<Element>(
+    _ order: [Element], _ body: (Element) throws -> Int
   ) throws -> Sample {
     let stopwatch = Stopwatch()
-    for request in requests {
-      guard try body(request) >= 0 else {
-        throw BenchError("not as expected: \(request.address)")
-      }
+    for element in order {
+      guard try body(element) >= 0 else { throw BenchError("not as expected: \(element)") }
     }
     return stopwatch.sample()
-  }
-
-  // MARK: - Inserting
-
-  private func inserting(
-    _ posters: [StoredPoster], into target: WorkDirectory
-  ) async throws -> Contest {
-    let records = posters.map(BareStore.record)
-    let contestants = [
-      Contestant(name: "DiskCache", role: .ours) {
-        let cache = try DiskCache(directory: try target.makeEmpty("insert"))
-        WorkDirectory.settle()
-        let stopwatch = Stopwatch()
-        try Self.insert(posters, into: cache)
-        let sample = stopwatch.sample()
-        let stored = try cache.statistics().entries
-        cache.close()
-        guard stored == posters.count else { throw BenchError("only \(stored) were stored") }
-        return sample
-      },
-      Contestant(name: "bare appends", role: .limit) {
-        let path = try target.makeEmpty("insert") + "/records"
-        WorkDirectory.settle()
-        let stopwatch = Stopwatch()
-        let file = postercache_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-        defer { close(file) }
-        var offset = 0
-        for record in records {
-          try BareStore.append(record, to: file, at: offset)
-          offset += record.count
-        }
-        return stopwatch.sample()
-      },
-      Contestant(name: "a file for each", role: .rival) {
-        let directory = try target.makeEmpty("insert")
-        WorkDirectory.settle()
-        let stopwatch = Stopwatch()
-        for (poster, name) in zip(posters, context.corpus.names) {
-          try Self.write(poster.body, to: "\(directory)/\(name)")
-        }
-        return stopwatch.sample()
-      },
-    ]
-    let title = "Insert, \(target.fileSystem)"
-    let results = try await context.rounds(9, contest: title).run(contestants)
-    _ = try target.makeEmpty("insert")
-    return Contest(
-      title: title,
-      conditions: """
-        All posters into an empty directory; ours until all of them are committed. Bare: one \
-        `pwrite` of a whole record each, no index, no checksum.
-        """,
-      operations: posters.count, operationName: "poster", results: results, absent: [], goals: [])
-  }
-
-  /// Inserts `posters` no faster than they are stored, and waits until all of them are committed.
-  private static func insert(_ posters: [StoredPoster], into cache: DiskCache) throws {
-    let waiting = Monitor((bytes: 0, failure: PosterError?.none))
-    for poster in posters {
-      let bytes = poster.body.count
-      waiting.wait(
-        untilNanoseconds: { _ in nil }, for: { $0.bytes < maximumWaitingBytes ? () : nil })
-      waiting.withLock { $0.bytes += bytes }
-      cache.insert(poster) { result in
-        waiting.withLock { waiting in
-          waiting.bytes -= bytes
-          if case .failure(let error) = result { waiting.failure = error }
-        }
-        waiting.signal()
-      }
-    }
-    try cache.flush()
-    if let failure = waiting.withLock({ $0.failure }) { throw failure }
-  }
-
-  /// Half of what the disk tier lets wait.
-  private static let maximumWaitingBytes = 16 << 20
-
-  private static func write(_ body: PosterBody, to path: String) throws(BenchError) {
-    let file = postercache_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard file >= 0 else { throw BenchError(call: "open", path) }
-    defer { close(file) }
-    let count = body.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-    guard count == body.count else { throw BenchError(call: "write", path) }
   }
 }

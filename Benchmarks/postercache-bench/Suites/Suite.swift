@@ -13,7 +13,7 @@ protocol Suite: SendableMetatype {
 
 /// All suites, in the order in which they run unless some are named.
 let allSuites: [any Suite.Type] = [
-  MemorySuite.self, DiskSuite.self, WarmSuite.self, StartupSuite.self,
+  MemorySuite.self, DiskSuite.self, GrowthSuite.self, WarmSuite.self, StartupSuite.self,
 ]
 
 /// What suites have in common.

@@ -61,13 +61,18 @@ struct Command {
   /// - Parameters:
   ///   - standardOutput: the descriptor it writes to; `nil` throws away what it writes.
   ///   - standardError: the same; `nil` leaves it this process' own.
+  ///   - standardInput: the descriptor it reads from; `nil` gives it nothing to read.
   func start(
-    standardOutput: CInt?, standardError: CInt? = nil
+    standardOutput: CInt?, standardError: CInt? = nil, standardInput: CInt? = nil
   ) throws(BenchError) -> Child {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    if let standardInput {
+      posix_spawn_file_actions_adddup2(&actions, standardInput, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
     if let standardOutput {
       posix_spawn_file_actions_adddup2(&actions, standardOutput, 1)
     } else {

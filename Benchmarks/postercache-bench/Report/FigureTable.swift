@@ -1,0 +1,38 @@
+/// Figures that are no contest, such as counts, or how costs grow.
+struct FigureTable: Codable, Sendable {
+  /// What was measured, as a heading.
+  let title: String
+  /// How, and under which conditions.
+  let conditions: String
+  /// What the figures of each row belong to.
+  let columns: [String]
+  let rows: [Row]
+  /// What the project demands of itself here.
+  let demands: [Demand]
+
+  struct Row: Codable, Sendable {
+    /// What was measured, with its unit.
+    let name: String
+    /// One for each column; `nil` where there is none.
+    let values: [Double?]
+  }
+
+  /// A bound on one figure.
+  struct Demand: Codable, Sendable {
+    /// What is demanded, in words.
+    let text: String
+    /// What it came to; `nil` where it was not measured.
+    let value: Double?
+    /// The most it may be.
+    let bound: Double
+  }
+}
+
+extension FigureTable.Demand {
+  /// That `right` is at most `factor` times `left`.
+  init(_ text: String, _ right: Double?, over left: Double?, atMost factor: Double) {
+    self.text = text
+    if let left, let right, left > 0 { value = right / left } else { value = nil }
+    bound = factor
+  }
+}
