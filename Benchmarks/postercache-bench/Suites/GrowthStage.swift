@@ -45,7 +45,7 @@ final class GrowthStage {
   private static let inserts = 20 * batch
   private static let evictions = 20
   /// As many as one transaction of the disk tier takes.
-  private static let batch = 256
+  private static let batch = 64
 
   /// Makes and fills both in `target`, and closes the cache.
   init(_ size: Int, in target: WorkDirectory) throws {

@@ -71,8 +71,8 @@ struct GrowthSuite: Suite {
     return FigureTable(
       title: "Growth on \(target.fileSystem)",
       conditions: """
-        Inserts at the limit: the limit is what is used, so that each evicts another; batches of 256, \
-        the index synced once a second. The bare store puts 256 rows, and at the limit deletes 256 \
+        Inserts at the limit: the limit is what is used, so that each evicts another; batches of 64, \
+        the index synced once a second. The bare store puts 64 rows, and at the limit deletes 64 \
         others, in a transaction and writes their blocks at once, but gives no blocks back. Evicting \
         by name waits for its commit each time. Opening, its system calls and memory are those of \
         fresh processes: anonymous resident memory, without pages of mapped files, beyond what the \

@@ -100,16 +100,24 @@ final class CacheDirectory: Sendable {
 
   /// Runs `body` if nobody else uses the directory, and keeps everybody else out meanwhile.
   ///
-  /// - Parameter isUser: the caller counts as using the directory itself, and goes on to do so.
-  /// - Returns: `nil` if somebody else uses it.
+  /// - Parameter isUser: the caller counts as using the directory itself, and goes on to do so;
+  ///   otherwise it is just opening it.
+  /// - Returns: `nil` if somebody else uses or opens it.
   func ifUnused<Result>(
     isUser: Bool, _ body: () throws(PosterError) -> Result
   ) throws(PosterError) -> Result? {
-    let byte = Self.usageLockOffset
-    guard postercache_ofd_lock(format.number, Int16(F_WRLCK), byte, 1) == 0 else { return nil }
-    // Giving up the exclusive lock cannot fail: the range is locked already.
-    defer { _ = postercache_ofd_lock(format.number, Int16(isUser ? F_RDLCK : F_UNLCK), byte, 1) }
+    // Who opens the directory has this lock already. It waits for the other one while it holds this:
+    // neither may be waited for here.
+    guard !isUser || tryLock(F_WRLCK, Self.creationLockOffset) else { return nil }
+    defer { if isUser { _ = tryLock(F_UNLCK, Self.creationLockOffset) } }
+    guard tryLock(F_WRLCK, Self.usageLockOffset) else { return nil }
+    // Giving up an exclusive lock cannot fail: the range is locked already.
+    defer { _ = tryLock(isUser ? F_RDLCK : F_UNLCK, Self.usageLockOffset) }
     return try body()
+  }
+
+  private func tryLock(_ type: CInt, _ byte: Int64) -> Bool {
+    postercache_ofd_lock(format.number, Int16(type), byte, 1) == 0
   }
 
   /// What the file `state` says; nothing where it cannot be read.

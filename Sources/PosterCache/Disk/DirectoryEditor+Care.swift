@@ -8,6 +8,9 @@ extension DirectoryEditor {
     // An index that cannot be read will tell those who ask it something; this is nobody's request.
     try? Leftovers(index: index, directory: directory).reclaim()
     retryPending { _ in true }
+    // As above.
+    let totals = try? index.read { rows throws(PosterError) in try rows.totals() }
+    if let totals { trimIndex(limit: totals.limit) }
   }
 
   /// When ``takeCare()`` has something to do; `nil` if it has nothing.

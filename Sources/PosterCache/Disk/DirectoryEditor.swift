@@ -239,35 +239,43 @@ final class DirectoryEditor {
       place = index
     }
     guard let target else { return }
+    if place != nil { shrinkIndex(for: target) }
     // Each pass evicts a fraction of the one before.
     for _ in 0..<Self.settlingPasses {
       // Where this fails, the next insert evicts what is left to evict.
       let pass = try? index.edit { editor throws(PosterError) in
-        (trimmed: try editor.trim(to: target), freed: editor.freed)
+        let trimmed = try editor.trim(to: target, isShrinking: place != nil)
+        return (trimmed: trimmed, freed: editor.freed)
       }
       guard let pass, pass.trimmed.posters > 0 else { return }
-      if let place, outcome.edited.indices.contains(place) {
-        outcome.edited[place].posters += pass.trimmed.posters
-        outcome.edited[place].bytes += pass.trimmed.bytes
-      }
       giveBack(pass.freed)
-      trimIndex(limit: outcome.limit)
+      guard let place, outcome.edited.indices.contains(place) else { continue }
+      outcome.edited[place].posters += pass.trimmed.posters
+      outcome.edited[place].bytes += pass.trimmed.bytes
+      shrinkIndex(for: target)
     }
   }
 
   private static let settlingPasses = 16
+
+  /// Gives back what the index does not need for work in a directory of `bytes`.
+  private func shrinkIndex(for bytes: UInt64) {
+    // As below.
+    guard let size = try? index.size() else { return }
+    let surplus = size.occupied - size.used - IndexSize.working(limit: bytes)
+    if surplus > 0 { try? index.giveBackFreePages(surplus) }
+  }
 
   /// Gives free pages of the index back where there are many, and says how many uses may be noted
   /// together.
   ///
   /// - Returns: what of the index counts against the limit.
   @discardableResult
-  private func trimIndex(limit: UInt64) -> UInt64 {
+  func trimIndex(limit: UInt64) -> UInt64 {
     // An index that cannot be read, or not be made smaller, is no reason to fail what has been done.
     guard limit > 0, let size = try? index.size() else { return 0 }
-    if size.isWorthTrimming(limit: limit) {
-      try? index.giveBackFreePages(keeping: IndexSize.slack(limit: limit))
-    }
+    let surplus = size.surplus(limit: limit)
+    if surplus > 0 { try? index.giveBackFreePages(surplus) }
     usesPerBatch = size.usesPerBatch(limit: limit, pageBytes: index.pageBytes)
     return size.counted(limit: limit)
   }
@@ -287,9 +295,9 @@ extension DiskEdit {
   /// What the total is to come down to, if it is.
   fileprivate func target(limit: UInt64) -> UInt64? {
     switch self {
-    case .setLimit: limit
+    case .setLimit, .removeAll: limit
     case .trim(let bytes): UInt64(bytes)
-    case .remove, .removeAll, .setPinned: nil
+    case .remove, .setPinned: nil
     }
   }
 }

@@ -54,7 +54,9 @@ public final class DiskCache: Sendable {
     // In a child made by fork, thread and environment are the parent's.
     guard !ForkGuard.isInChild else { return }
     writer.stop()
+    let isLong = IndexRewrite.isWorthwhile(index)
     Index.release(index)
+    if isLong { IndexRewrite.run(in: directory) }
   }
 
   // MARK: - Posters

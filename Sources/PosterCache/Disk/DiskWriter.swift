@@ -119,6 +119,7 @@ final class DiskWriter: Sendable {
 
   private func run() {
     editor.begin()
+    state.withLock { $0.queue.usesPerBatch = editor.usesPerBatch }
     while true {
       let batch = state.wait(
         untilNanoseconds: { state in

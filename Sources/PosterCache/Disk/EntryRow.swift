@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Where a poster lies, and what is needed to decide about it without reading it.
 struct EntryRow: FixedSizeRow, Equatable {
   static let size = 56
@@ -22,6 +24,8 @@ struct EntryRow: FixedSizeRow, Equatable {
     metadataLength <= RecordMetadata.maximumLength && bodyLength <= SegmentFormat.maximumBodyBytes
       && offset % UInt64(SegmentFormat.blockSize) == 0 && offset <= SegmentFormat.maximumOffset
       && tick <= RecencyKey.maximumTick
+      && storedAt.magnitude <= Date.maximumMilliseconds.magnitude
+      && expiresAt.magnitude <= Date.maximumMilliseconds.magnitude
   }
 
   /// Whether this and `other` point to the same record, whatever happened to its use meanwhile.

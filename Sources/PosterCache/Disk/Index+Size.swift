@@ -24,23 +24,27 @@ extension Index {
     }
   }
 
-  /// Gives back the blocks of free pages but for `keptBytes` of them. The file's length stays: LMDB
+  /// Gives back the blocks of as many free pages as come to `bytes`. The file's length stays: LMDB
   /// writes a free page whole before anybody reads it, so that a hole does as well.
-  func giveBackFreePages(keeping keptBytes: Int) throws(PosterError) {
+  ///
+  /// Those that were freed last: LMDB uses free pages again in the order in which they became free, so
+  /// that the others are wanted before, and earlier holes lie among those.
+  func giveBackFreePages(_ bytes: Int) throws(PosterError) {
     reclaimReaders()
     // Nobody takes a free page while this lasts. Undone in the end: it changes nothing.
     try holdingWriters { () throws(PosterError) in
       let oldest = oldestSnapshot
-      let pages = try read { rows throws(PosterError) in try rows.freePages(notAfter: oldest) }
-      let surplus = pages.sorted().dropFirst(keptBytes / pageBytes)
+      let pages = try read { rows throws(PosterError) in
+        try rows.freePages(notAfter: oldest, count: bytes / pageBytes)
+      }
       try files.punch(
-        runs(of: surplus).map { $0.lowerBound * pageBytes..<$0.upperBound * pageBytes })
+        runs(of: pages).map { $0.lowerBound * pageBytes..<$0.upperBound * pageBytes })
     }
   }
 
-  private func runs(of pages: ArraySlice<Int>) -> [Range<Int>] {
+  private func runs(of pages: [Int]) -> [Range<Int>] {
     var runs: [Range<Int>] = []
-    for page in pages {
+    for page in pages.sorted() {
       if let last = runs.last, last.upperBound == page {
         runs[runs.count - 1] = last.lowerBound..<page + 1
       } else {

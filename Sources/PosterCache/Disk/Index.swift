@@ -217,6 +217,12 @@ final class Index: Sendable {
     return oldest
   }
 
+  /// Writes a copy without free pages into `folder`, which holds no index, and syncs it.
+  func copyCompacted(to folder: FileDescriptor) throws(PosterError) {
+    let path = "/proc/self/fd/\(folder.number)"
+    try Self.check(mdb_env_copy2(environment, path, UInt32(MDB_CP_COMPACT)), "copy")
+  }
+
   /// Waits until everything committed so far would survive a power cut.
   func sync() throws(PosterError) {
     try Self.check(mdb_env_sync(environment, 1), "sync")

@@ -180,12 +180,19 @@ struct IndexEditor {
   }
 
   /// Evicts until the total is at most `bytes`, or only pinned posters are left.
-  mutating func trim(to bytes: UInt64) throws(PosterError) -> DiskEdit.Outcome {
+  ///
+  /// - Parameter isShrinking: the index will be shrunk to what a directory of `bytes` needs.
+  mutating func trim(to bytes: UInt64, isShrinking: Bool = true) throws(PosterError)
+    -> DiskEdit.Outcome
+  {
     var outcome = DiskEdit.Outcome()
-    while totalBytes > bytes, let victim = try evictLeastRecent() {
+    while true {
+      let indexBytes = isShrinking ? size.needed(for: bytes) : size.counted(limit: totals.limit)
+      guard recordBytes + indexBytes > bytes, let victim = try evictLeastRecent() else {
+        return outcome
+      }
       outcome.count(victim)
     }
-    return outcome
   }
 
   /// Adds to the counters.

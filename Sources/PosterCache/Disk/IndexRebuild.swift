@@ -16,26 +16,19 @@ struct IndexRebuild {
     var garbageRuns = 0
   }
 
-  private static let folder = "rebuilt"
-
   /// Rebuilds the index.
   ///
   /// - Throws: ``PosterError/Code/directoryUnavailable`` where it cannot be written.
   func run() throws(PosterError) -> Outcome {
-    removeLeftovers()
-    var outcome = Outcome()
-    do throws(SystemError) {
-      try CacheDirectory.makeDirectory(Self.folder, in: directory.index)
-    } catch {
-      throw CacheDirectory.unusable(directory.path, error)
-    }
+    let place = NewIndexPlace(directory: directory.index)
     do throws(PosterError) {
-      try fill(&outcome)
+      var outcome = Outcome()
+      try fill(place, &outcome)
+      return outcome
     } catch {
-      removeLeftovers()
+      place.remove()
       throw PosterError(.directoryUnavailable, error.message, underlying: error.underlying)
     }
-    return outcome
   }
 
   /// Looks at every segment without an index, and changes nothing.
@@ -49,11 +42,10 @@ struct IndexRebuild {
 
   // MARK: - Private
 
-  private func fill(_ outcome: inout Outcome) throws(PosterError) {
+  private func fill(_ place: NewIndexPlace, _ outcome: inout Outcome) throws(PosterError) {
     let folder: FileDescriptor
     do throws(SystemError) {
-      folder = try CacheDirectory.openFile(
-        Self.folder, in: directory.index, flags: O_RDONLY | O_DIRECTORY)
+      folder = try place.make()
     } catch {
       throw CacheDirectory.unusable(directory.path, error)
     }
@@ -67,7 +59,7 @@ struct IndexRebuild {
       try index.sync()
     }
     do throws(SystemError) {
-      try replaceIndex()
+      try place.takeOver()
     } catch {
       throw CacheDirectory.unusable(directory.path, error)
     }
@@ -135,24 +127,6 @@ struct IndexRebuild {
     } catch {
       throw CacheDirectory.unusable(directory.path, error)
     }
-  }
-
-  private func replaceIndex() throws(SystemError) {
-    let number = directory.index.number
-    guard renameat(number, "\(Self.folder)/data.mdb", number, "data.mdb") == 0 else {
-      throw SystemError(call: "rename", path: "data.mdb")
-    }
-    // Belongs to the old one; LMDB makes a new one.
-    unlinkat(number, "lock.mdb", 0)
-    removeLeftovers()
-    guard fsync(number) == 0 else { throw SystemError(call: "fsync", path: "index") }
-  }
-
-  private func removeLeftovers() {
-    for name in ["data.mdb", "lock.mdb"] {
-      unlinkat(directory.index.number, "\(Self.folder)/\(name)", 0)
-    }
-    unlinkat(directory.index.number, Self.folder, AT_REMOVEDIR)
   }
 }
 

@@ -1,8 +1,10 @@
 /// How large an index is, and what of that counts against the directory's limit.
 ///
 /// LMDB copies every page that a transaction changes, and uses the old ones again two transactions
-/// later: a working index occupies more than its rows need. That is counted up to a bound; what
-/// exceeds it, after many entries went, is given back to the file system.
+/// later, in the order in which they became free: an index occupies more than its rows need, and one
+/// that was large goes on to write to all its pages in turn. Free pages therefore count, up to a
+/// quarter of the limit. What exceeds that is given back to the file system, again and again as LMDB
+/// comes to use it; the last to close the directory puts an end to that by writing the index anew.
 struct IndexSize: Equatable {
   /// Bytes of the pages in use.
   var used: Int
@@ -14,8 +16,13 @@ struct IndexSize: Equatable {
   /// Free pages beyond what counts are given back once they come to so many bytes.
   static let tolerance = 1 << 20
 
-  /// Bytes of free pages that an index may keep for work, in a directory with this limit.
+  /// Bytes of free pages that count.
   static func slack(limit: UInt64) -> Int {
+    Int(max(1 << 20, limit / 4))
+  }
+
+  /// Bytes of free pages that a working index needs in a directory with this limit, at most.
+  static func working(limit: UInt64) -> Int {
     Int(max(1 << 20, limit / 128))
   }
 
@@ -24,15 +31,32 @@ struct IndexSize: Equatable {
     UInt64(max(0, min(occupied, used + Self.slack(limit: limit)) - Self.free))
   }
 
-  /// Whether enough pages are free for giving some back.
-  func isWorthTrimming(limit: UInt64) -> Bool {
-    occupied > used + Self.slack(limit: limit) + Self.tolerance
+  /// Bytes that will count once everything has been given back that is not needed for work in a
+  /// directory of `bytes`.
+  func needed(for bytes: UInt64) -> UInt64 {
+    UInt64(max(0, min(occupied, used + Self.working(limit: bytes)) - Self.free))
   }
 
-  /// Uses that one transaction may note: each changes about two pages, and the slack holds the old
-  /// ones of two transactions.
+  /// Bytes of free pages that must be given back; 0 where they are too few.
+  func surplus(limit: UInt64) -> Int {
+    let surplus = occupied - used - Self.slack(limit: limit)
+    return surplus > Self.tolerance ? surplus : 0
+  }
+
+  /// Bytes of changed pages that one transaction may hold in memory.
+  static let changedBytes = 4 << 20
+
+  /// Uses that one transaction may note: each changes about two pages, and free pages hold the old ones
+  /// of two transactions.
   func usesPerBatch(limit: UInt64, pageBytes: Int) -> Int {
-    let pages = Self.slack(limit: limit) / 2 / pageBytes
+    let pages = min(Self.working(limit: limit) / 2, Self.changedBytes) / pageBytes
     return used / pageBytes <= pages ? DiskQueue.dueTouches : pages / 2
   }
+
+  /// Whether writing the index anew would make its file much shorter than `fileBytes`.
+  func isWorthRewriting(fileBytes: Int) -> Bool {
+    fileBytes - used > max(Self.rewritingBytes, used)
+  }
+
+  private static let rewritingBytes = 4 << 20
 }

@@ -24,20 +24,21 @@ struct IndexTransaction {
     return max(0, index.fileBytes - freePages * index.pageBytes)
   }
 
-  /// The free pages that no state from transaction `number` on refers to.
-  func freePages(notAfter number: UInt64) throws(PosterError) -> [Int] {
+  /// Free pages that no state from transaction `number` on refers to, the last freed first; at most
+  /// `limit` of them.
+  func freePages(notAfter number: UInt64, count limit: Int) throws(PosterError) -> [Int] {
     var pages: [Int] = []
     // A row for each transaction that freed pages, under its number: their count, then the pages.
-    try forEachRow(identifier: 0, .forward) { key, value throws(PosterError) in
+    try forEachRow(identifier: 0, .backward) { key, value throws(PosterError) in
       let size = MemoryLayout<Int>.size
       guard key.count == size, value.count >= size,
         key.loadUnaligned(as: UInt64.self) <= number
       else { return true }
       let count = min(value.loadUnaligned(as: Int.self), value.count / size - 1)
-      for index in 0..<max(0, count) {
+      for index in 0..<max(0, min(count, limit - pages.count)) {
         pages.append(value.loadUnaligned(fromByteOffset: (index + 1) * size, as: Int.self))
       }
-      return true
+      return pages.count < limit
     }
     return pages
   }

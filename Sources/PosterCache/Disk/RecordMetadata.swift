@@ -74,12 +74,14 @@ enum RecordMetadata {
   }
 
   /// Calls `body` with every field; returns whether the fields fill `bytes` exactly.
+  @inline(__always)
   private static func forEachField(
     _ bytes: UnsafeRawBufferPointer, _ body: (UInt8, UnsafeRawBufferPointer) -> Void
   ) -> Bool {
     var offset = 0
     while offset + 3 <= bytes.count {
-      let length = Int(bytes[offset + 1]) | Int(bytes[offset + 2]) << 8
+      let length = Int(
+        UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt16.self)))
       let start = offset + 3
       guard start + length <= bytes.count else { return false }
       body(bytes[offset], UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
@@ -103,15 +105,17 @@ enum RecordMetadata {
   }
 
   private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
-    guard bytes.count == 8 else { return nil }
+    guard bytes.count == MemoryLayout<Int64>.size else { return nil }
     return Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
   }
 }
 
 extension ImageType {
   fileprivate init?(contentTypeBytes bytes: UnsafeRawBufferPointer) {
-    guard let type = Self.allCases.first(where: { bytes.elementsEqual($0.contentType.utf8) })
-    else { return nil }
+    // Fits into a string without an allocation, which compares faster than a sequence of bytes.
+    guard bytes.count <= 15 else { return nil }
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let type = Self.allCases.first(where: { $0.contentType == text }) else { return nil }
     self = type
   }
 }

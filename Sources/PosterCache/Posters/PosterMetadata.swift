@@ -30,8 +30,14 @@ public struct PosterMetadata: Sendable, Hashable {
 }
 
 extension Date {
-  /// Whole milliseconds since 1970, the unit in which the disk tier keeps time.
-  var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+  /// Whole milliseconds since 1970, the unit in which the disk tier keeps time; at most some 35,000
+  /// years from there.
+  var milliseconds: Int64 {
+    let bound = Double(Self.maximumMilliseconds)
+    return Int64(min(max((timeIntervalSince1970 * 1000).rounded(), -bound), bound))
+  }
+
+  static let maximumMilliseconds = Int64(1) << 50
 
   /// The moment `milliseconds` after the start of 1970.
   init(milliseconds: Int64) {

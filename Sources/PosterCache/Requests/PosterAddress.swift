@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// An http or https address in canonical form: two addresses that mean the same picture are equal,
 /// two that may differ are not.
@@ -122,7 +123,11 @@ public struct PosterAddress: Sendable, Hashable {
   /// Whether `bytes` are this address' ``canonical``.
   func hasCanonicalBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var canonical = canonical
-    return canonical.withUTF8 { $0.elementsEqual(bytes) }
+    return canonical.withUTF8 { own in
+      guard own.count == bytes.count, let first = own.baseAddress, let second = bytes.baseAddress
+      else { return false }
+      return memcmp(first, second, own.count) == 0
+    }
   }
 
   /// This address with `relative` appended to its path, and no query.

@@ -203,6 +203,38 @@ struct DiskCacheTests {
       "\(left), then \(now): \(survivors)")
   }
 
+  @Test func `the index shrinks with what it holds, at the latest when the last one closes`() throws
+  {
+    let data = "\(directory.path)/index/data.mdb"
+    do {
+      let cache = try DiskCache(directory: directory.path)
+      let reader = try DiskCache(directory: directory.path)
+      for number in 0..<40_000 {
+        cache.insert(SamplePoster.make(number, bytes: 100))
+        // No more than 32 MiB may wait.
+        if number % 4000 == 3999 { try cache.flush() }
+      }
+      let full = CacheFiles.occupiedBytes(of: data)
+      #expect(full > 6 << 20)
+      try cache.trim(to: ByteSize(bytes: 500 * 4096))
+      #expect(CacheFiles.occupiedBytes(of: data) < 3 << 20)
+      // As many posters fit as without the index' past.
+      #expect(try cache.statistics().entries > 300)
+      // A working index, and others that look at it.
+      for number in 50_000..<50_500 {
+        #expect(cache.store(SamplePoster.make(number, bytes: 100)) == nil)
+        #expect(try reader.hasSample(number, bytes: 100))
+      }
+      #expect(try cache.statistics().entries > 800)
+    }
+    #expect(CacheFiles.occupiedBytes(of: data) < 1 << 20)
+    #expect(CacheFiles.names(in: "\(directory.path)/index") == ["data.mdb"])
+    #expect(try DiskCache.verify(directory: directory.path).isSound)
+    let cache = try DiskCache(directory: directory.path)
+    #expect(try cache.hasSample(50_499, bytes: 100))
+    #expect(cache.store(SamplePoster.make(1)) == nil)
+  }
+
   @Test func `listing goes on while posters come and go, and holds nobody up`() throws {
     let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 40 * 4096))
     for number in 0..<40 { cache.insert(SamplePoster.make(number)) }

@@ -1,0 +1,44 @@
+import Glibc
+
+/// Where an index is written that is to take the place of another: a folder beside it.
+///
+/// To be used only while nobody else uses the directory or opens it.
+struct NewIndexPlace {
+  /// The directory of the index.
+  let directory: FileDescriptor
+
+  private static let folder = "rebuilt"
+
+  /// Makes the folder, empty.
+  func make() throws(SystemError) -> FileDescriptor {
+    remove()
+    try CacheDirectory.makeDirectory(Self.folder, in: directory)
+    return try CacheDirectory.openFile(
+      Self.folder, in: directory, flags: O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Puts the index from the folder, which nobody has open, into the place of the old one.
+  func takeOver() throws(SystemError) {
+    // A name that is safe before its bytes are would be worse than none.
+    let data = try CacheDirectory.openFile(
+      "\(Self.folder)/data.mdb", in: directory, flags: O_RDONLY)
+    guard fdatasync(data.number) == 0 else {
+      throw SystemError(call: "fdatasync", path: "data.mdb")
+    }
+    guard
+      renameat(directory.number, "\(Self.folder)/data.mdb", directory.number, "data.mdb") == 0
+    else { throw SystemError(call: "rename", path: "data.mdb") }
+    // Belongs to the old one; LMDB makes a new one.
+    unlinkat(directory.number, "lock.mdb", 0)
+    remove()
+    guard fsync(directory.number) == 0 else { throw SystemError(call: "fsync", path: "index") }
+  }
+
+  /// Removes the folder and what is in it.
+  func remove() {
+    for name in ["data.mdb", "lock.mdb"] {
+      unlinkat(directory.number, "\(Self.folder)/\(name)", 0)
+    }
+    unlinkat(directory.number, Self.folder, AT_REMOVEDIR)
+  }
+}
