@@ -18,10 +18,13 @@ int postercache_ofd_lock_wait(int fd, short type, int64_t start, int64_t length)
   return fcntl(fd, F_OFD_SETLKW, &lock);
 }
 
-int postercache_ofd_is_locked(int fd, int64_t start, int64_t length) {
+int postercache_ofd_is_locked(
+    int fd, int64_t start, int64_t length, int64_t *lock_start, int64_t *lock_length) {
   struct flock lock = {
       .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
   if (fcntl(fd, F_OFD_GETLK, &lock) == -1) return -1;
+  *lock_start = lock.l_start;
+  *lock_length = lock.l_len;
   return lock.l_type != F_UNLCK;
 }
 

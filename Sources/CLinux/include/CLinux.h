@@ -20,8 +20,10 @@ int postercache_ofd_lock(int fd, short type, int64_t start, int64_t length);
 // The same, but waits until the lock can be had.
 int postercache_ofd_lock_wait(int fd, short type, int64_t start, int64_t length);
 
-// Whether another descriptor holds any lock in the range: 1, 0, or -1 with errno.
-int postercache_ofd_is_locked(int fd, int64_t start, int64_t length);
+// Whether another descriptor holds a lock in the range: 1, 0, or -1 with errno. If so, `lock_start` and
+// `lock_length` say where one of them is; a length of 0 reaches to the end.
+int postercache_ofd_is_locked(
+    int fd, int64_t start, int64_t length, int64_t *lock_start, int64_t *lock_length);
 
 // Gives the blocks wholly inside the range back to the file system; the size stays.
 int postercache_punch_hole(int fd, int64_t offset, int64_t length);

@@ -11,6 +11,13 @@ extension CacheDirectory {
     return FileDescriptor(owning: number)
   }
 
+  /// `path` from the root, with the links in it as they are.
+  static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
+    defer { free(current) }
+    return "\(String(cString: current))/\(path)"
+  }
+
   static func openFile(
     _ name: String, in directory: FileDescriptor, flags: CInt
   ) throws(SystemError) -> FileDescriptor {
@@ -130,6 +137,35 @@ extension CacheDirectory {
     let count = retryingOnInterrupt { pread(file.number, &bytes, bytes.count, 0) }
     guard count >= 0 else { throw SystemError(call: "read") }
     return String(decoding: bytes[..<count], as: UTF8.self)
+  }
+
+  /// Whether the lock could be had, or given up, at once.
+  static func tryLock(_ file: FileDescriptor, _ type: CInt, byte: Int64) -> Bool {
+    postercache_ofd_lock(file.number, Int16(type), byte, 1) == 0
+  }
+
+  /// Writes the text of a new directory's format, so that it survives a power cut.
+  ///
+  /// An empty one is that of a directory which lost it in a power cut: without the seed every record
+  /// would be lost. The state has it as well.
+  static func makeFormat(
+    _ file: FileDescriptor, in directory: FileDescriptor, newSeed: UInt64
+  ) throws(SystemError) -> String {
+    var known: UInt64?
+    // A new directory has none.
+    if let state = try? openFile("state", in: directory, flags: O_RDONLY) {
+      known = DirectoryState(text: try read(state)).seed
+    }
+    let text = DirectoryFormat(seed: known ?? newSeed).text
+    do throws(SystemError) {
+      try write(text, to: file)
+      guard fdatasync(file.number) == 0 else { throw SystemError(call: "fdatasync") }
+    } catch {
+      // On a full disk: half a text would be taken for another format's.
+      _ = ftruncate(file.number, 0)
+      throw error
+    }
+    return text
   }
 
   static func write(_ text: String, to file: FileDescriptor) throws(SystemError) {

@@ -9,6 +9,8 @@ import Glibc
 final class CacheDirectory: Sendable {
   /// The directory's path as given.
   let path: String
+  /// The same from the root: the program may change its working directory.
+  private let absolutePath: String
   /// What its checksums begin with.
   let seed: UInt64
   /// The directory of the index.
@@ -32,6 +34,7 @@ final class CacheDirectory: Sendable {
     prepare: (CacheDirectory) throws(PosterError) -> Void
   ) throws(PosterError) {
     self.path = path
+    absolutePath = Self.absolute(path)
     let directory: FileDescriptor
     let formatText: String
     do throws(SystemError) {
@@ -44,18 +47,10 @@ final class CacheDirectory: Sendable {
       // The lock for looking at and writing it is another one than the shared lock, and brief: whoever
       // waited for an exclusive turn on that would wait until the last user of the directory is gone.
       try Self.lock(format, F_WRLCK, byte: Self.creationLockOffset)
-      var text = try Self.read(format)
-      if text.isEmpty {
-        text = DirectoryFormat(seed: newSeed).text
-        do throws(SystemError) {
-          try Self.write(text, to: format)
-        } catch {
-          // On a full disk: half a text would be taken for another format's.
-          _ = ftruncate(format.number, 0)
-          throw error
-        }
-      }
-      formatText = text
+      let text = try Self.read(format)
+      formatText =
+        text.isEmpty
+        ? try Self.makeFormat(format, in: directory, newSeed: newSeed) : text
     } catch {
       guard creating || error.errorNumber != ENOENT else {
         throw PosterError(.directoryUnavailable, "there is no cache in \(path)")
@@ -78,6 +73,7 @@ final class CacheDirectory: Sendable {
     try prepare(self)
     do throws(SystemError) {
       try Self.lock(format, F_RDLCK, byte: Self.usageLockOffset)
+      try Self.lock(format, F_RDLCK, byte: Self.writingLockOffset)
       try Self.lock(format, F_UNLCK, byte: Self.creationLockOffset)
     } catch {
       throw Self.unusable(path, error)
@@ -88,13 +84,19 @@ final class CacheDirectory: Sendable {
   private static let usageLockOffset: Int64 = 0
   /// The byte whose lock is held, exclusively, by who opens the directory.
   private static let creationLockOffset: Int64 = 1
+  /// The byte whose lock is held, shared, by everybody who may still change something, and the one
+  /// whose lock is held, exclusively and briefly, by who ceases to.
+  private static let writingLockOffset: Int64 = 2
+  private static let ceasingLockOffset: Int64 = 3
 
   // MARK: - The whole
 
   /// Whether the directory still is what stands at its path: it may have been deleted or replaced.
   var isInPlace: Bool {
     var there = stat()
-    guard let own = try? format.status(), stat("\(path)/format", &there) == 0 else { return false }
+    guard let own = try? format.status(), stat("\(absolutePath)/format", &there) == 0 else {
+      return false
+    }
     return there.st_dev == own.st_dev && there.st_ino == own.st_ino
   }
 
@@ -108,16 +110,48 @@ final class CacheDirectory: Sendable {
   ) throws(PosterError) -> Result? {
     // Who opens the directory has this lock already. It waits for the other one while it holds this:
     // neither may be waited for here.
-    guard !isUser || tryLock(F_WRLCK, Self.creationLockOffset) else { return nil }
-    defer { if isUser { _ = tryLock(F_UNLCK, Self.creationLockOffset) } }
-    guard tryLock(F_WRLCK, Self.usageLockOffset) else { return nil }
+    guard !isUser || Self.tryLock(format, F_WRLCK, byte: Self.creationLockOffset) else {
+      return nil
+    }
+    defer { if isUser { _ = Self.tryLock(format, F_UNLCK, byte: Self.creationLockOffset) } }
+    guard Self.tryLock(format, F_WRLCK, byte: Self.usageLockOffset) else { return nil }
     // Giving up an exclusive lock cannot fail: the range is locked already.
-    defer { _ = tryLock(isUser ? F_RDLCK : F_UNLCK, Self.usageLockOffset) }
+    defer {
+      _ = Self.tryLock(format, isUser ? F_RDLCK : F_UNLCK, byte: Self.usageLockOffset)
+    }
     return try body()
   }
 
-  private func tryLock(_ type: CInt, _ byte: Int64) -> Bool {
-    postercache_ofd_lock(format.number, Int16(type), byte, 1) == 0
+  /// Says that this user changes nothing any more. `sync` is called, to make everything safe that was
+  /// ever committed, if nobody else does either; that is noted then.
+  func ceaseWriting(_ sync: () throws(PosterError) -> Void) {
+    // One after the other: of two that cease at once, the second one finds itself alone. Where a lock
+    // fails or something cannot be written, a power cut before the next use costs the time of
+    // rebuilding the index.
+    try? Self.lock(format, F_WRLCK, byte: Self.ceasingLockOffset)
+    defer {
+      _ = Self.tryLock(format, F_UNLCK, byte: Self.writingLockOffset)
+      _ = Self.tryLock(format, F_UNLCK, byte: Self.ceasingLockOffset)
+    }
+    guard Self.tryLock(format, F_WRLCK, byte: Self.writingLockOffset) else { return }
+    var state = state
+    guard state.unsyncedIn != nil else { return }
+    do throws(PosterError) {
+      try sync()
+      state.unsyncedIn = nil
+      try setState(state, syncing: false)
+    } catch {
+      return
+    }
+  }
+
+  /// Notes, before a change is committed, that the index is about to be ahead of what is synced, and
+  /// which limit an index that has to be rebuilt is to get. To be called inside a write transaction, so
+  /// that no other process does the same meanwhile.
+  func noteUnsynced(limit: UInt64) throws(PosterError) -> DirectoryState {
+    let wanted = DirectoryState(limit: limit, seed: seed, unsyncedIn: Boot.current)
+    if state != wanted { try setState(wanted, syncing: true) }
+    return wanted
   }
 
   /// What the file `state` says; nothing where it cannot be read.

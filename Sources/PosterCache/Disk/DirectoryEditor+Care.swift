@@ -26,6 +26,7 @@ extension DirectoryEditor {
     index.reclaimReaders()
     // Without holes, what could not be given back waits for its segment.
     if files.canPunch { retryPending { $0.heldBytes > 0 } }
+    noteRelease()
     compact()
     lastCareAt = now
   }
@@ -33,9 +34,9 @@ extension DirectoryEditor {
   /// Syncs, and lets go of the segment: the next one to open the directory can continue it.
   func end() {
     noteRelease()
-    sync()
-    noteSynced()
     appender.abandon()
+    sync()
+    directory.ceaseWriting { () throws(PosterError) in try index.sync() }
   }
 
   /// Gives back extents that are still pending: a process that died did not get to it, or somebody,
@@ -44,24 +45,8 @@ extension DirectoryEditor {
     // As when the directory is opened.
     let pending = try? index.read { rows throws(PosterError) in try rows.pendingExtents() }
     let extents = (pending ?? []).filter(isWanted)
-    guard !extents.isEmpty else {
-      hasHeldExtents = false
-      return
-    }
+    hasHeldExtents = false
     giveBack(extents)
-  }
-
-  /// Notes that everything is synced, if nobody else uses the directory: others may commit at any
-  /// moment, and the last of them will note it.
-  private func noteSynced() {
-    // Where this fails, a power cut before the next use costs the time of rebuilding the index.
-    _ = try? directory.ifUnused(isUser: true) { () throws(PosterError) in
-      var state = directory.state
-      guard state.unsyncedIn != nil else { return }
-      try index.sync()
-      state.unsyncedIn = nil
-      try directory.setState(state, syncing: false)
-    }
   }
 
   private func sync() {

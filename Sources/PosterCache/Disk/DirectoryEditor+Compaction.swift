@@ -44,7 +44,7 @@ extension DirectoryEditor {
     try scanner.forEachFinding { offset, finding throws(PosterError) in
       guard case .record(let header, _) = finding else { return }
       group.append((offset, header))
-      bytes += header.recordBytes
+      bytes += SegmentFormat.blockBytes(header.recordBytes) + DiskQueue.indexBytes
       guard bytes >= DiskQueue.batchBytes else { return }
       try move(group, from: number, file)
       group = []

@@ -66,6 +66,8 @@ final class DirectoryEditor {
     }
     giveBack(outcome.freed)
     let indexBytes = trimIndex(limit: outcome.limit)
+    // What is held has to count for other processes before they append.
+    if !release.held.isEmpty { noteRelease() }
     settle(
       operations, &outcome, exceedsLimit: outcome.recordBytes + indexBytes > outcome.limit)
     if !files.canPunch { compact() }
@@ -74,6 +76,7 @@ final class DirectoryEditor {
 
   /// Gives the blocks of extents back that a committed transaction took out of use.
   func giveBack(_ extents: [PendingExtent]) {
+    guard !extents.isEmpty else { return }
     let release = files.release(extents)
     self.release.done += release.done
     self.release.held += release.held
@@ -217,7 +220,7 @@ final class DirectoryEditor {
   private func makeRoomForLargePoster(_ operations: [DiskQueue.Operation]) throws(PosterError) {
     guard case .insert(let insertion)? = operations.first, insertion.isLarge else { return }
     let freed = try index.edit { editor throws(PosterError) in
-      _ = try editor.makeRoom(for: insertion.blockBytes, replacing: insertion.poster.key)
+      try editor.makeRoomAtOnce(for: insertion.blockBytes, replacing: insertion.poster.key)
       try noteUnsynced(limit: editor.totals.limit)
       return editor.freed
     }
@@ -280,14 +283,10 @@ final class DirectoryEditor {
     return size.counted(limit: limit)
   }
 
-  /// Notes, before the first change is committed, that the index is about to be ahead of what is
-  /// synced, and which limit an index that has to be rebuilt is to get. Inside a write transaction, so
-  /// that no other process does the same meanwhile.
+  /// See ``CacheDirectory/noteUnsynced(limit:)``, which is asked only where something is news.
   func noteUnsynced(limit: UInt64) throws(PosterError) {
-    let wanted = DirectoryState(limit: limit, unsyncedIn: Boot.current)
-    guard state != wanted else { return }
-    if directory.state != wanted { try directory.setState(wanted, syncing: true) }
-    state = wanted
+    guard state?.limit != limit else { return }
+    state = try directory.noteUnsynced(limit: limit)
   }
 }
 

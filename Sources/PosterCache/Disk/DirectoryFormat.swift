@@ -13,9 +13,13 @@ struct DirectoryFormat: Equatable {
 
   /// The file's text.
   var text: String {
+    "\(Self.prefix)\(Self.version)\n\(Self.seedPrefix)\(Self.digits(of: seed))\n"
+  }
+
+  /// A seed as it is written: 16 hexadecimal digits.
+  static func digits(of seed: UInt64) -> String {
     let digits = String(seed, radix: 16)
-    let padding = String(repeating: "0", count: 16 - digits.count)
-    return "\(Self.prefix)\(Self.version)\n\(Self.seedPrefix)\(padding)\(digits)\n"
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   /// Reads the file's text.

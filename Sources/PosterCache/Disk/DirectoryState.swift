@@ -1,12 +1,14 @@
 /// What is known about a cache directory without its index: file `state`.
 ///
-/// Two lines of text, padded with spaces to ``size`` so that one write replaces all of it:
-/// `limit BYTES`, and `synced` or `unsynced BOOT`.
+/// Lines of text, padded with spaces to ``size`` so that one write replaces all of it: `limit BYTES`,
+/// `seed DIGITS`, and `synced` or `unsynced BOOT`.
 struct DirectoryState: Equatable {
   static let size = 128
 
   /// The directory's limit in bytes, so that a rebuilt index keeps it.
   var limit: UInt64?
+  /// What the checksums begin with, should `format` be lost.
+  var seed: UInt64?
   /// The boot in which the index was changed and perhaps not synced since: after a power cut such an
   /// index cannot be trusted. `nil` if everything that was committed has been synced.
   var unsyncedIn: Boot?
@@ -27,6 +29,7 @@ extension DirectoryState {
       guard words.count == 2 else { continue }
       switch words[0] {
       case "limit": limit = UInt64(words[1]).flatMap { $0 <= IndexEditor.largestLimit ? $0 : nil }
+      case "seed": seed = UInt64(words[1], radix: 16)
       case "unsynced": unsyncedIn = Boot(digits: words[1])
       default: break
       }
@@ -36,6 +39,7 @@ extension DirectoryState {
   /// The file's text.
   var text: String {
     var text = limit.map { "limit \($0)\n" } ?? ""
+    text += seed.map { "seed \(DirectoryFormat.digits(of: $0))\n" } ?? ""
     text += unsyncedIn.map { "unsynced \($0.digits)" } ?? "synced"
     return text + String(repeating: " ", count: Self.size - 1 - text.utf8.count) + "\n"
   }

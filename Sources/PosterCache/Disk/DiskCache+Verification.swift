@@ -85,7 +85,12 @@ extension DiskCache {
   ) throws(PosterError) {
     var entry = first
     while true {
-      let finding = records.check(key, entry)
+      let finding: RecordReader.Finding
+      do throws(SystemError) {
+        finding = try records.check(key, entry)
+      } catch {
+        throw PosterError(.notStored, "cannot read from the cache", underlying: error)
+      }
       if finding != .ok {
         let now = try index.read { rows throws(PosterError) in try rows.entry(key) }
         // Evicted meanwhile, or stored anew.

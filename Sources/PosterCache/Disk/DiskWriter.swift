@@ -20,7 +20,7 @@ final class DiskWriter: Sendable {
   private enum Life {
     case idle
     case running(WorkerThread)
-    case ending
+    case ending(WorkerThread)
     case ended
   }
 
@@ -92,15 +92,21 @@ final class DiskWriter: Sendable {
   func stop() {
     state.withLock { $0.queue.close() }
     state.signal()
-    let thread = life.withLock { life -> WorkerThread? in
-      guard case .running(let thread) = life else { return nil }
-      life = .ending
-      return thread
+    let (thread, isFirst) = life.withLock { life -> (WorkerThread?, Bool) in
+      switch life {
+      case .running(let thread):
+        life = .ending(thread)
+        return (thread, true)
+      case .ending(let thread): return (thread, false)
+      case .idle, .ended: return (nil, false)
+      }
     }
-    guard let thread else {
-      life.wait(
+    guard let thread else { return }
+    guard isFirst else {
+      // A completion is called on the thread whose end it would wait for.
+      if thread.isCurrent { return }
+      return life.wait(
         untilNanoseconds: { _ in nil }, for: { if case .ended = $0 { () } else { nil } })
-      return
     }
     if thread.isCurrent {
       // The last reference to the cache went in a completion: nobody will be there to be joined, and

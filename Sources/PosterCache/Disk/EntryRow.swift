@@ -23,7 +23,7 @@ struct EntryRow: FixedSizeRow, Equatable {
   var isPlausible: Bool {
     metadataLength <= RecordMetadata.maximumLength && bodyLength <= SegmentFormat.maximumBodyBytes
       && offset % UInt64(SegmentFormat.blockSize) == 0 && offset <= SegmentFormat.maximumOffset
-      && tick <= RecencyKey.maximumTick
+      && tick <= RecencyKey.maximumTick && sequence <= RecencyKey.maximumTick
       && storedAt.magnitude <= Date.maximumMilliseconds.magnitude
       && expiresAt.magnitude <= Date.maximumMilliseconds.magnitude
   }

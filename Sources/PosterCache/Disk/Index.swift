@@ -88,6 +88,10 @@ final class Index: Sendable {
     guard files.dataBytes < bytes else { return }
     // LMDB does not write pages that a transaction took and gave back, so that the last ones may be
     // missing from a file that is whole. Zeros are no page: whoever needs them finds the damage.
+    // Not while somebody makes it longer.
+    var begun: OpaquePointer?
+    try check(mdb_txn_begin(environment, nil, 0, &begun), "begin")
+    defer { mdb_txn_abort(begun) }
     try files.cover(bytes)
     if let damage = try IndexCheck.damage(of: files.directory) {
       throw .damagedIndex("it was cut short: \(damage)")

@@ -90,6 +90,21 @@ struct IndexEditor {
     }
   }
 
+  /// Makes room for a record, and where it does not fit beside the version for `key` that it will
+  /// replace, gives up that version's record now. Its entry stays, with its place in the order and its
+  /// pin: until it is replaced, the poster is a miss.
+  mutating func makeRoomAtOnce(
+    for blockBytes: Int, replacing key: CacheKey
+  ) throws(PosterError) {
+    guard try makeRoom(for: blockBytes, replacing: key) == .made,
+      let earlier = try transaction.entry(key), totalBytes + UInt64(blockBytes) > totals.limit
+    else { return }
+    // Its blocks go on to be counted, and are given back once more with the entry.
+    freed.append(
+      PendingExtent(
+        segment: earlier.segment, offset: earlier.offset, length: UInt64(earlier.blockBytes)))
+  }
+
   /// Enters a record that lies at `offset` of `segment`, as the most recently used of its rank. An
   /// earlier version gives its place back and leaves its pin to the new one.
   mutating func insert(
@@ -259,7 +274,7 @@ struct IndexEditor {
 
   private func isPending(_ extent: PendingExtent) throws(PosterError) -> Bool {
     let value: NumberRow? = try transaction.row(.pending, extent.key)
-    return value.map { PendingExtent(key: extent.key, value: $0).covers(extent) } ?? false
+    return value.flatMap { PendingExtent(key: extent.key, value: $0) }?.covers(extent) ?? false
   }
 
   // MARK: - Rows and sums

@@ -56,10 +56,12 @@ struct IndexFiles {
     }
   }
 
-  /// Lengthens the index to `bytes`, so that no page of it lacks a block when it is touched.
+  /// Lengthens the index to `bytes`, if it is shorter, so that no page of it lacks a block when it is
+  /// touched. Only while nobody writes.
   func cover(_ bytes: Int) throws(PosterError) {
     do throws(SystemError) {
       let file = try open("data.mdb", flags: O_RDWR)
+      guard try file.status().st_size < bytes else { return }
       guard ftruncate(file.number, off_t(bytes)) == 0 else { throw SystemError(call: "ftruncate") }
     } catch {
       throw PosterError(

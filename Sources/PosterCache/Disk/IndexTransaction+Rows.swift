@@ -83,11 +83,13 @@ extension IndexTransaction {
     var extents: [PendingExtent] = []
     let start = segment.map { PendingKey(segment: $0, offset: 0) }
     try forEachRow(.pending, from: start) { key, value throws(PosterError) in
-      guard let key = PendingKey(bytes: key), let length = NumberRow(bytes: value) else {
+      guard let key = PendingKey(bytes: key), let value = NumberRow(bytes: value),
+        let extent = PendingExtent(key: key, value: value)
+      else {
         throw .damagedIndex("a row of pending")
       }
       if let segment, key.segment != segment { return false }
-      extents.append(PendingExtent(key: key, value: length))
+      extents.append(extent)
       return true
     }
     return extents

@@ -17,11 +17,17 @@ struct IndexTransaction {
     var freePages = 0
     // Table 0 is LMDB's own: a row for each transaction that freed pages, beginning with their count.
     try forEachRow(identifier: 0, .forward) { _, value throws(PosterError) in
-      guard value.count >= MemoryLayout<Int>.size else { return true }
-      freePages += value.loadUnaligned(as: Int.self)
+      freePages += Self.pageCount(of: value)
       return true
     }
     return max(0, index.fileBytes - freePages * index.pageBytes)
+  }
+
+  /// The number of pages that a row of LMDB's list names: it begins with that, which may be damaged.
+  private static func pageCount(of value: UnsafeRawBufferPointer) -> Int {
+    let size = MemoryLayout<Int>.size
+    guard value.count >= size else { return 0 }
+    return max(0, min(value.loadUnaligned(as: Int.self), value.count / size - 1))
   }
 
   /// Free pages that no state from transaction `number` on refers to, the last freed first; at most
@@ -31,11 +37,8 @@ struct IndexTransaction {
     // A row for each transaction that freed pages, under its number: their count, then the pages.
     try forEachRow(identifier: 0, .backward) { key, value throws(PosterError) in
       let size = MemoryLayout<Int>.size
-      guard key.count == size, value.count >= size,
-        key.loadUnaligned(as: UInt64.self) <= number
-      else { return true }
-      let count = min(value.loadUnaligned(as: Int.self), value.count / size - 1)
-      for index in 0..<max(0, min(count, limit - pages.count)) {
+      guard key.count == size, key.loadUnaligned(as: UInt64.self) <= number else { return true }
+      for index in 0..<min(Self.pageCount(of: value), limit - pages.count) {
         pages.append(value.loadUnaligned(fromByteOffset: (index + 1) * size, as: Int.self))
       }
       return pages.count < limit

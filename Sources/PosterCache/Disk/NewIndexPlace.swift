@@ -13,21 +13,20 @@ struct NewIndexPlace {
   func make() throws(SystemError) -> FileDescriptor {
     remove()
     try CacheDirectory.makeDirectory(Self.folder, in: directory)
-    return try CacheDirectory.openFile(
-      Self.folder, in: directory, flags: O_RDONLY | O_DIRECTORY)
+    return try open()
   }
 
   /// Puts the index from the folder, which nobody has open, into the place of the old one.
   func takeOver() throws(SystemError) {
+    let folder = try open()
     // A name that is safe before its bytes are would be worse than none.
-    let data = try CacheDirectory.openFile(
-      "\(Self.folder)/data.mdb", in: directory, flags: O_RDONLY)
+    let data = try CacheDirectory.openFile("data.mdb", in: folder, flags: O_RDONLY)
     guard fdatasync(data.number) == 0 else {
       throw SystemError(call: "fdatasync", path: "data.mdb")
     }
-    guard
-      renameat(directory.number, "\(Self.folder)/data.mdb", directory.number, "data.mdb") == 0
-    else { throw SystemError(call: "rename", path: "data.mdb") }
+    guard renameat(folder.number, "data.mdb", directory.number, "data.mdb") == 0 else {
+      throw SystemError(call: "rename", path: "data.mdb")
+    }
     // Belongs to the old one; LMDB makes a new one.
     unlinkat(directory.number, "lock.mdb", 0)
     remove()
@@ -36,9 +35,13 @@ struct NewIndexPlace {
 
   /// Removes the folder and what is in it.
   func remove() {
-    for name in ["data.mdb", "lock.mdb"] {
-      unlinkat(directory.number, "\(Self.folder)/\(name)", 0)
-    }
+    // A link in its place leads to what is not ours.
+    guard let folder = try? open() else { return }
+    for name in ["data.mdb", "lock.mdb"] { unlinkat(folder.number, name, 0) }
     unlinkat(directory.number, Self.folder, AT_REMOVEDIR)
+  }
+
+  private func open() throws(SystemError) -> FileDescriptor {
+    try CacheDirectory.openFile(Self.folder, in: directory, flags: O_RDONLY | O_DIRECTORY)
   }
 }

@@ -14,16 +14,19 @@ struct OrphanSearch {
   ///
   /// - Returns: their bytes.
   func run(reclaiming: Bool) throws(PosterError) -> Int {
-    // Appending happens in write transactions: inside one, every byte has either been committed or
-    // nobody will. Others write again after a walk over the index.
-    let orphans = try index.edit { editor throws(PosterError) in
-      let orphans = try find(editor.transaction)
-      if reclaiming {
-        for orphan in orphans { try editor.release(orphan.extent) }
-      }
-      return orphans
+    // Appending happens in write transactions: while nobody else is in one, every byte has either been
+    // committed or nobody will. Others write again after a walk over the index.
+    var orphans: [Orphan] = []
+    try index.holdingWriters { () throws(PosterError) in
+      orphans = try index.read { rows throws(PosterError) in try find(rows) }
     }
     if reclaiming, !orphans.isEmpty {
+      orphans = try index.edit { editor throws(PosterError) in
+        let orphans = try find(editor.transaction)
+        for orphan in orphans { try editor.release(orphan.extent) }
+        _ = try directory.noteUnsynced(limit: editor.totals.limit)
+        return orphans
+      }
       let release = files.release(orphans.map(\.extent))
       try index.edit { editor throws(PosterError) in try editor.note(release) }
     }

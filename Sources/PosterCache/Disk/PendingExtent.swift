@@ -28,10 +28,12 @@ struct PendingExtent: Hashable {
 }
 
 extension PendingExtent {
-  init(key: PendingKey, value: NumberRow) {
+  /// - Returns: `nil` if the value can be none.
+  init?(key: PendingKey, value: NumberRow) {
     let isHeld = value.value != Self.wholeFile && value.value & Self.heldFlag != 0
     let bytes = value.value & (Self.heldFlag - 1)
     let isWhole = isHeld ? value.value & Self.wholeFlag != 0 : value.value == Self.wholeFile
+    guard isWhole && !isHeld || bytes <= SegmentFormat.maximumOffset else { return nil }
     self.init(
       segment: key.segment, offset: key.offset, length: isWhole ? Self.wholeFile : bytes,
       heldBytes: isHeld ? bytes : 0)
@@ -58,6 +60,8 @@ struct PendingKey: FixedSizeRow, Hashable {
     segment = reader.next(UInt32.self).byteSwapped
     offset = reader.next(UInt64.self).byteSwapped
   }
+
+  var isPlausible: Bool { offset <= SegmentFormat.maximumOffset }
 
   func write(to writer: inout RowWriter) {
     writer.append(segment.byteSwapped)

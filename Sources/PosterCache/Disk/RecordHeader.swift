@@ -9,6 +9,10 @@ struct RecordHeader: Equatable {
   /// Where the pin's mark stands: one byte, so that it can be changed in place while others read;
   /// taken as zero for the checksum.
   static let pinOffset = 52
+  /// Where the check of the header itself stands, and over what it is: so that a damaged record says
+  /// how long it is, and a damaged length is noticed before it is believed.
+  static let checkOffset = 56
+  private static let checkedRange = 16..<52
   /// The mark of a pinned poster; others have zero there.
   static let pinMark = UInt8(ascii: "P")
 
@@ -73,6 +77,24 @@ struct RecordHeader: Equatable {
     writer.append(UInt32(metadataLength))
     writer.append(UInt32(bodyLength))
     writer.append(UInt32(isUnseen ? 2 : 0))
+  }
+
+  /// Writes the header's own check into a record.
+  static func storeCheck(in record: UnsafeMutableRawBufferPointer, seed: UInt64) {
+    record.storeBytes(
+      of: check(UnsafeRawBufferPointer(record), seed: seed).littleEndian,
+      toByteOffset: checkOffset, as: UInt64.self)
+  }
+
+  /// Whether the header in the first 64 of `bytes` is what its own check says.
+  static func hasRightCheck(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> Bool {
+    bytes.count >= size
+      && UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: checkOffset, as: UInt64.self))
+        == check(bytes, seed: seed)
+  }
+
+  private static func check(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    xxh3(UnsafeRawBufferPointer(rebasing: bytes[checkedRange]), seed: seed)
   }
 
   /// Whether the whole record in `bytes` is what its checksum says. What the checksum takes as zero is

@@ -87,7 +87,7 @@ struct RecordReader: Sendable {
   }
 
   /// Checks every byte of the record that `entry` points to.
-  func check(_ key: CacheKey, _ entry: EntryRow) -> Finding {
+  func check(_ key: CacheKey, _ entry: EntryRow) throws(SystemError) -> Finding {
     do throws(SystemError) {
       guard let file = try files.file(entry.segment), try Self.fits(entry, into: file) else {
         return .missing
@@ -97,6 +97,7 @@ struct RecordReader: Sendable {
         let count = retryingOnInterrupt {
           pread(file.number, bytes.baseAddress, bytes.count, off_t(entry.offset))
         }
+        guard count >= 0 else { throw SystemError(call: "pread") }
         guard count == bytes.count, isIntact(bytes, key, entry) else { return 0 }
         let metadataEnd = RecordHeader.size + Int(entry.metadataLength)
         let fields = UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.size..<metadataEnd])
@@ -105,7 +106,8 @@ struct RecordReader: Sendable {
       }
       return isRight ? .ok : .corrupt
     } catch {
-      // What cannot be read is as good as damaged.
+      // What the disk cannot read is as good as damaged; that descriptors run out is no damage.
+      guard error.errorNumber == EIO else { throw error }
       return .corrupt
     }
   }

@@ -145,6 +145,7 @@ final class SegmentAppender {
   private func seal(_ header: RecordHeader, _ body: PosterBody) {
     prefix.withUnsafeMutableBytes { prefix in
       header.write(to: prefix)
+      RecordHeader.storeCheck(in: prefix, seed: directory.seed)
       hash.reset()
       hash.update(UnsafeRawBufferPointer(prefix))
       body.withUnsafeBytes { hash.update($0) }
@@ -174,6 +175,9 @@ final class SegmentAppender {
     try result.get()
   }
 
+  /// Buffers that one call takes (`IOV_MAX`).
+  private static let maximumVectors = 1024
+
   /// `pwritev` until everything is written: it may write less than asked, as on a disk that fills.
   private static func writeAll(
     _ vectors: inout [iovec], to file: FileDescriptor, at start: Int
@@ -183,7 +187,9 @@ final class SegmentAppender {
     while first < vectors.count {
       let written = vectors[first...].withUnsafeBufferPointer { vectors in
         retryingOnInterrupt {
-          pwritev(file.number, vectors.baseAddress, CInt(vectors.count), off_t(offset))
+          pwritev(
+            file.number, vectors.baseAddress, CInt(min(vectors.count, maximumVectors)),
+            off_t(offset))
         }
       }
       guard written > 0 else {

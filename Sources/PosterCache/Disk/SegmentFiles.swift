@@ -133,7 +133,7 @@ final class SegmentFiles: Sendable {
   private func punch(_ range: Range<UInt64>, in file: FileDescriptor) -> Bool {
     let offset = Int64(range.lowerBound)
     let length = Int64(range.count)
-    guard canPunch, !isLeased(file, offset, length) else { return false }
+    guard canPunch, lease(in: range, of: file) == nil else { return false }
     let status = retryingOnInterrupt { postercache_punch_hole(file.number, offset, length) }
     if status != 0, errno == EOPNOTSUPP || errno == ENOSYS {
       punches.store(false, ordering: .relaxed)
@@ -148,7 +148,9 @@ final class SegmentFiles: Sendable {
   ) {
     _ = open.withLock { $0.removeValue(forKey: extent.segment) }
     // All of it but the byte by which appenders lock.
-    guard !isLeased(file, 0, SegmentFormat.appenderLockOffset) else {
+    let whole = UInt64(0)..<UInt64(SegmentFormat.appenderLockOffset)
+    guard lease(in: whole, of: file) == nil else {
+      punchAround(UInt64(0)..<SegmentFormat.maximumOffset, in: file)
       let blocks = (try? file.status().st_blocks) ?? 0  // a file that is open can be asked
       return release.hold(extent, bytes: UInt64(max(1, blocks * 512)))
     }
@@ -158,11 +160,29 @@ final class SegmentFiles: Sendable {
     release.done.append(extent)
   }
 
-  /// Whether somebody holds a lease on part of a range. Asking is enough: the index does not refer to
-  /// the range any more, so that whoever locks it from now on looks there and lets go.
-  private func isLeased(_ file: FileDescriptor, _ offset: Int64, _ length: Int64) -> Bool {
+  /// Gives back what of a range nobody holds a lease on.
+  private func punchAround(_ range: Range<UInt64>, in file: FileDescriptor) {
+    guard !range.isEmpty, let lease = lease(in: range, of: file) else {
+      if !range.isEmpty { _ = punch(range, in: file) }
+      return
+    }
+    punchAround(range.lowerBound..<max(range.lowerBound, lease.lowerBound), in: file)
+    punchAround(min(range.upperBound, lease.upperBound)..<range.upperBound, in: file)
+  }
+
+  /// Where somebody holds a lease on part of a range, if so. Asking is enough: the index does not refer
+  /// to the range any more, so that whoever locks it from now on looks there and lets go.
+  private func lease(in range: Range<UInt64>, of file: FileDescriptor) -> Range<UInt64>? {
+    var start: Int64 = 0
+    var length: Int64 = 0
+    let status = retryingOnInterrupt {
+      postercache_ofd_is_locked(
+        file.number, Int64(range.lowerBound), Int64(range.count), &start, &length)
+    }
+    if status == 0 { return nil }
     // What cannot be known is taken for a lease.
-    retryingOnInterrupt { postercache_ofd_is_locked(file.number, offset, length) } != 0
+    guard status == 1, start >= 0, length > 0 else { return range }
+    return UInt64(start)..<UInt64(start) + UInt64(length)
   }
 }
 

@@ -34,7 +34,7 @@ enum SegmentFormat {
 
   /// The number of the segment whose file is called `name`, `nil` if that is no such name.
   static func number(of name: String) -> UInt32? {
-    guard name.hasSuffix(".seg"), let number = UInt32(name.dropLast(4)),
+    guard name.hasSuffix(".seg"), let number = UInt32(name.dropLast(4)), number < .max,
       fileName(number) == name
     else { return nil }
     return number

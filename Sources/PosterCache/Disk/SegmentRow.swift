@@ -10,7 +10,10 @@ struct SegmentRow: FixedSizeRow, Equatable {
   /// Records may still be appended, by whoever holds the segment's lock.
   var isOpen = true
 
-  var isPlausible: Bool { committedEnd <= SegmentFormat.maximumOffset && liveBytes <= committedEnd }
+  var isPlausible: Bool {
+    committedEnd <= SegmentFormat.maximumOffset && liveBytes <= committedEnd
+      && UInt64(liveCount) * UInt64(SegmentFormat.blockSize) <= liveBytes
+  }
 }
 
 extension SegmentRow {

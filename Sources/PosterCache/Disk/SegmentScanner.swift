@@ -16,6 +16,7 @@ struct SegmentScanner: ~Copyable {
   }
 
   private let file: FileDescriptor
+  private let seed: UInt64
   private let end: Int
   private var hash: StreamingHash
   private let buffer: UnsafeMutableRawBufferPointer
@@ -30,6 +31,7 @@ struct SegmentScanner: ~Copyable {
     } catch {
       throw PosterError(.directoryUnavailable, "cannot look at a cache segment", underlying: error)
     }
+    self.seed = seed
     hash = StreamingHash(seed: seed)
     buffer = .allocate(byteCount: Self.bufferBytes, alignment: 16)
   }
@@ -61,6 +63,10 @@ struct SegmentScanner: ~Copyable {
         try end(at: offset)
         try body(offset, .record(header, metadata))
         offset += SegmentFormat.blockBytes(header.recordBytes)
+      case .damaged(let bytes):
+        try end(at: offset)
+        try body(offset, .garbage(bytes))
+        offset += bytes
       case .none, .zeros:
         let isZeros = if case .zeros = block { true } else { false }
         if run?.isZeros != isZeros { try end(at: offset) }
@@ -73,7 +79,10 @@ struct SegmentScanner: ~Copyable {
 
   private enum Block {
     case record(RecordHeader, PosterMetadata)
+    /// A record that is so long, and damaged.
+    case damaged(Int)
     case zeros
+    /// The beginning of no record.
     case none
   }
 
@@ -87,31 +96,35 @@ struct SegmentScanner: ~Copyable {
   }
 
   private mutating func block(at offset: Int) -> Block {
-    let count = read(Self.bufferBytes, at: offset)
-    let first = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+    let blockBytes = read(SegmentFormat.blockSize, at: offset)
+    let first = UnsafeRawBufferPointer(rebasing: buffer[..<blockBytes])
     guard let header = RecordHeader(first), header.isPlausible,
-      offset + header.recordBytes <= end
-    else {
-      return first.prefix(SegmentFormat.blockSize).allSatisfy { $0 == 0 } ? .zeros : .none
-    }
+      RecordHeader.hasRightCheck(first, seed: seed), offset + header.recordBytes <= end
+    else { return first.allSatisfy { $0 == 0 } ? .zeros : .none }
+    let metadata = metadata(of: header, at: offset)
+    guard let metadata else { return .damaged(SegmentFormat.blockBytes(header.recordBytes)) }
+    return .record(header, metadata)
+  }
+
+  /// The metadata of the record at `offset`, or `nil` if not every byte of it is right.
+  private mutating func metadata(of header: RecordHeader, at offset: Int) -> PosterMetadata? {
+    var count = read(min(Self.bufferBytes, header.recordBytes), at: offset)
     let metadataEnd = RecordHeader.size + header.metadataLength
     guard metadataEnd <= count,
       let metadata = RecordMetadata.decode(
-        UnsafeRawBufferPointer(rebasing: first[RecordHeader.size..<metadataEnd])),
+        UnsafeRawBufferPointer(rebasing: buffer[RecordHeader.size..<metadataEnd])),
       CacheKey(metadata.address) == header.key
-    else { return .none }
-    let expected = RecordHeader.storedChecksum(first)
+    else { return nil }
+    let expected = RecordHeader.storedChecksum(UnsafeRawBufferPointer(buffer))
     RecordHeader.clearUnchecked(in: buffer)
     hash.reset()
-    var hashed = min(count, header.recordBytes)
-    hash.update(UnsafeRawBufferPointer(rebasing: first[..<hashed]))
-    while hashed < header.recordBytes {
-      let count = read(min(Self.bufferBytes, header.recordBytes - hashed), at: offset + hashed)
-      guard count > 0 else { return .none }
+    var hashed = 0
+    while count > 0 {
       hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       hashed += count
+      count = read(min(Self.bufferBytes, header.recordBytes - hashed), at: offset + hashed)
     }
-    return hash.digest() == expected ? .record(header, metadata) : .none
+    return hashed == header.recordBytes && hash.digest() == expected ? metadata : nil
   }
 
   /// Reads up to `count` bytes into the buffer; what cannot be read is none.

@@ -50,6 +50,8 @@ final class DiskTier: Sendable {
   static let retryNanoseconds: UInt64 = 10 * nanosecondsPerSecond
 
   private let path: String
+  /// A limit that was asked for; a directory that is made anew gets it as well.
+  private let limit: ByteSize?
   private let warnings: WarningGate
   private let state: Lock<State>
 
@@ -61,7 +63,10 @@ final class DiskTier: Sendable {
   init(
     _ path: String, limit: ByteSize?, isRequired: Bool, warnings: WarningGate
   ) throws(PosterError) {
+    // Also after the program has changed its working directory.
+    let path = CacheDirectory.absolute(path)
     self.path = path
+    self.limit = limit
     self.warnings = warnings
     do throws(PosterError) {
       state = Lock(.open(try DiskCache(directory: path, limit: limit), generation: 0))
@@ -161,7 +166,7 @@ final class DiskTier: Sendable {
   /// Opens the directory and has stored what waits for it.
   private func open() {
     WorkerThread(name: "poster-reopen") { [self] in
-      let result = Result { () throws(PosterError) in try DiskCache(directory: path) }
+      let result = Result { () throws(PosterError) in try DiskCache(directory: path, limit: limit) }
       let (waiting, isWanted) = state.withLock { state -> ([Insertion], Bool) in
         guard case .opening(let waiting, _, let generation) = state else { return ([], false) }
         switch result {
