@@ -38,6 +38,7 @@ let package = Package(
       dependencies: ["PosterCache", "PosterServer", "CCurl", "CLMDB", "CXXHash", "CLinux"],
       path: "Benchmarks/postercache-bench"),
     .target(name: "TestSupport", dependencies: ["PosterCache"], path: "Tests/TestSupport"),
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A process for tests to kill.
     .executableTarget(
       name: "disk-torture", dependencies: ["PosterCache", "TestSupport"],
@@ -45,7 +46,8 @@ let package = Package(
     .testTarget(
       name: "PosterCacheTests",
       dependencies: [
-        "PosterCache", "PosterServer", "postercache", "disk-torture", "TestSupport", "CLinux",
+        "PosterCache", "PosterServer", "postercache", "disk-torture", "TestSupport", "CTestSupport",
+        "CLinux",
       ]),
     .testTarget(
       name: "PosterServerTests",

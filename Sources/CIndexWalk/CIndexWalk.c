@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,13 +49,15 @@ static int walk(MDB_txn *transaction, MDB_dbi table, int names) {
   return status == MDB_NOTFOUND ? 0 : status;
 }
 
-static int walk_environment(const char *directory, unsigned table_count, unsigned reader_count) {
+static int walk_environment(int directory, unsigned table_count, unsigned reader_count) {
   MDB_env *environment;
   int status = mdb_env_create(&environment);
   if (status) return status;
   mdb_env_set_maxdbs(environment, table_count);
   mdb_env_set_maxreaders(environment, reader_count);
-  status = mdb_env_open(environment, directory, MDB_RDONLY | MDB_NOTLS | MDB_NORDAHEAD, 0);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
+  status = mdb_env_open(environment, path, MDB_RDONLY | MDB_NOTLS | MDB_NORDAHEAD, 0);
   if (status) return status;
   MDB_txn *transaction;
   status = mdb_txn_begin(environment, NULL, MDB_RDONLY, &transaction);
@@ -69,14 +72,25 @@ static int walk_environment(const char *directory, unsigned table_count, unsigne
   return status;
 }
 
+// Closes what the parent has open besides these two: descriptors carry its locks, which would outlive it.
+static void close_others(int one, int other) {
+  int low = one < other ? one : other;
+  int high = one < other ? other : one;
+  if (low > 3) close_range(3, (unsigned)low - 1, 0);
+  if (high > low + 1) close_range((unsigned)low + 1, (unsigned)high - 1, 0);
+  close_range((unsigned)high + 1, ~0U, 0);
+}
+
 static void run_child(
-    const char *directory, unsigned table_count, unsigned reader_count, int output) {
+    int directory, unsigned table_count, unsigned reader_count, int output) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGXCPU};
   for (size_t index = 0; index < sizeof faults / sizeof *faults; index++)
     signal(faults[index], SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  close_others(directory, output);
   struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   struct rlimit time = {LONGEST_SECONDS, LONGEST_SECONDS};
@@ -87,13 +101,17 @@ static void run_child(
   int status = walk_environment(directory, table_count, reader_count);
   const char *text = status ? mdb_strerror(status) : "";
   char line[256];
-  int length = snprintf(line, sizeof line, "%c%s", status ? 'E' : 'K', text);
+  // What this process lacks says nothing about the index.
+  int is_want = status == EMFILE || status == ENFILE || status == EAGAIN ||
+                status == EACCES || status == ENOSPC || status == MDB_READERS_FULL;
+  int length = snprintf(
+      line, sizeof line, "%c%s", status == ENOMEM ? 'M' : is_want ? 'W' : status ? 'E' : 'K', text);
   if (write(output, line, (size_t)length) != length) _exit(2);
   _exit(0);
 }
 
 int postercache_walk_index(
-    const char *directory, unsigned table_count, unsigned reader_count, char *finding, int size) {
+    int directory, unsigned table_count, unsigned reader_count, char *finding, int size) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) return -1;
   pid_t child = fork();
@@ -121,6 +139,10 @@ int postercache_walk_index(
   while (waitpid(child, &status, 0) == -1 && errno == EINTR) {
   }
   if (length > 0 && line[0] == 'K') return 0;
+  if (length > 0 && (line[0] == 'M' || line[0] == 'W')) {
+    snprintf(finding, (size_t)size, "%s", line + 1);
+    return line[0] == 'M' ? 3 : 2;
+  }
   if (length > 0)
     snprintf(finding, (size_t)size, "%s", line + 1);
   else if (WIFSIGNALED(status))

@@ -1,11 +1,10 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 int postercache_ofd_lock(int fd, short type, int64_t start, int64_t length) {
@@ -32,8 +31,15 @@ int postercache_punch_hole(int fd, int64_t offset, int64_t length) {
   return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }
 
-int postercache_reserve(int fd, int64_t length) {
-  return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length);
+int postercache_allocate(int fd, int64_t offset, int64_t length) {
+  return fallocate(fd, FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
+int postercache_disable_copy_on_write(int directory) {
+  int flags;
+  if (ioctl(directory, FS_IOC_GETFLAGS, &flags) == -1) return -1;
+  flags |= FS_NOCOW_FL;
+  return ioctl(directory, FS_IOC_SETFLAGS, &flags);
 }
 
 int64_t postercache_next_data(int fd, int64_t offset) {
@@ -64,16 +70,6 @@ int postercache_watch_forks(void) {
 
 int postercache_is_forked_child(void) {
   return is_forked_child;
-}
-
-int postercache_run_in_child(int (*body)(void *), void *context) {
-  pid_t child = fork();
-  if (child == -1) return -1;
-  if (child == 0) _exit(body(context));
-  int status;
-  while (waitpid(child, &status, 0) == -1)
-    if (errno != EINTR) return -1;
-  return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int postercache_open(const char *path, int flags, mode_t mode) {

@@ -7,6 +7,7 @@ import Synchronization
 enum PosterCacheCommand {
   static func main() {
     openMissingStandardFiles()
+    explainFaults()
     // A reader that goes away shows as EPIPE where we write, also on curl's sockets.
     signal(SIGPIPE, SIG_IGN)
     let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
@@ -34,6 +35,20 @@ enum PosterCacheCommand {
     }
   }
 
+  /// LMDB trusts its pages: a damaged one, which nothing notices before it is read, ends the process. It
+  /// is to say what to do then, and to end with the status of a cache that cannot be used.
+  private static func explainFaults() {
+    for fault in [SIGSEGV, SIGBUS, SIGABRT] {
+      signal(fault) { _ in
+        // Only what may be called in a signal's handler.
+        let message: StaticString =
+          "postercache: the cache index may be damaged: postercache verify --repair mends it\n"
+        _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
+        _exit(CommandStatus.cacheUnavailable.rawValue)
+      }
+    }
+  }
+
   /// Help and version, without starting anything.
   private static func printAndExit(_ text: String) -> Never {
     let console = Console(Settings.Output(), environment: { _ in nil })
@@ -52,7 +67,7 @@ enum PosterCacheCommand {
 
   /// Runs `session` beside this thread, which waits for signals.
   ///
-  /// The first SIGINT or SIGTERM cancels the command, which then ends by itself with everything
+  /// The first SIGINT, SIGTERM or SIGHUP cancels the command, which then ends by itself with everything
   /// fetched kept; the second ends the process at once. Commands that have nothing to keep end at
   /// the first.
   private static func run(_ session: Session) -> Never {
@@ -60,6 +75,7 @@ enum PosterCacheCommand {
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
+    sigaddset(&signals, SIGHUP)
     // Before any other thread exists: they inherit it, so that only this thread is told.
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     let work = Task.detached {

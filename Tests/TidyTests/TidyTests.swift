@@ -15,6 +15,7 @@ struct TidyTests {
   /// Each C library has one room; see `docs/dependencies.md`.
   @Test(arguments: [
     ("CLMDB", ["Sources/PosterCache/Disk/", "Benchmarks/"]),
+    ("CIndexWalk", ["Sources/PosterCache/Disk/"]),
     ("CCurl", ["Sources/PosterCache/Fetching/", "Benchmarks/", "Tests/TestSupport/"]),
     (
       "CXXHash",

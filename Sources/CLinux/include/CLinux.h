@@ -34,17 +34,17 @@ int postercache_punch_hole(int fd, int64_t offset, int64_t length);
 int64_t postercache_next_data(int fd, int64_t offset);
 int64_t postercache_next_hole(int fd, int64_t offset);
 
-// Allocates blocks for the file's first bytes without changing its size.
-int postercache_reserve(int fd, int64_t length);
+// Allocates blocks for a range without changing the file's size.
+int postercache_allocate(int fd, int64_t offset, int64_t length);
+
+// Has what is overwritten in files that will be made in the directory stay where it is, on file systems
+// that would write it elsewhere (FS_NOCOW_FL).
+int postercache_disable_copy_on_write(int directory);
 
 // Has forks noticed from now on: in a child made by fork afterwards, and in its children, the second
 // function returns 1. Returns 0, or an error number.
 int postercache_watch_forks(void);
 int postercache_is_forked_child(void);
-
-// Runs `body` in a forked child, which then ends without running anything else. Returns body's result
-// (0 to 255), 256 and the number of the signal that ended the child, or -1.
-int postercache_run_in_child(int (*body)(void *), void *context);
 
 int postercache_open(const char *path, int flags, mode_t mode);
 int postercache_openat(int directory, const char *path, int flags, mode_t mode);

@@ -22,7 +22,9 @@ extension CacheDirectory {
     _ name: String, in directory: FileDescriptor, flags: CInt
   ) throws(SystemError) -> FileDescriptor {
     let number = retryingOnInterrupt {
-      postercache_openat(directory.number, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o644)
+      // Of a pipe that has one of our names nobody would ever open the other end.
+      postercache_openat(
+        directory.number, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
     }
     guard number >= 0 else { throw SystemError(call: "open", path: name) }
     return FileDescriptor(owning: number)
@@ -91,17 +93,26 @@ extension CacheDirectory {
     }
   }
 
+  /// Numbers of file systems (linux/magic.h).
+  static let xfs = 0x5846_5342
+  static let btrfs = 0x9123_683E
+
+  static func fileSystemType(of directory: FileDescriptor) throws(SystemError) -> Int {
+    var status = statfs()
+    guard fstatfs(directory.number, &status) == 0 else { throw SystemError(call: "statfs") }
+    return Int(status.f_type)
+  }
+
   /// LMDB's locks and memory map do not work over a network (its documentation, "Caveats").
   static func refuseNetworkFileSystem(
     _ directory: FileDescriptor, _ path: String
   ) throws(SystemError) {
-    var status = statfs()
-    guard fstatfs(directory.number, &status) == 0 else { throw SystemError(call: "statfs") }
+    let type = try fileSystemType(of: directory)
     // NFS, SMB, SMB2, CIFS, 9P, Ceph, AFS (linux/magic.h).
     let network: Set<Int> = [
       0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x0102_1997, 0x00C3_6400, 0x5346_414F,
     ]
-    guard !network.contains(Int(status.f_type)) else {
+    guard !network.contains(type) else {
       throw SystemError(call: "a cache on a network file system", path: path, errorNumber: ENOTSUP)
     }
   }

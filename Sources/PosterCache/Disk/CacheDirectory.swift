@@ -13,6 +13,9 @@ final class CacheDirectory: Sendable {
   private let absolutePath: String
   /// What its checksums begin with.
   let seed: UInt64
+  /// Whether the file system takes blocks behind a file's end in advance, unless those that are needed
+  /// are there already: they would count against nobody's limit.
+  let hasEagerAllocation: Bool
   /// The directory of the index.
   let index: FileDescriptor
   /// The directory of the segment files.
@@ -62,10 +65,15 @@ final class CacheDirectory: Sendable {
       try Self.tag(directory)
       try Self.makeDirectory("index", in: directory)
       try Self.makeDirectory("segments", in: directory)
+      let type = try Self.fileSystemType(of: directory)
+      hasEagerAllocation = type == Self.xfs
       index = try Self.openFile("index", in: directory, flags: O_RDONLY | O_DIRECTORY)
       segments = try Self.openFile("segments", in: directory, flags: O_RDONLY | O_DIRECTORY)
       stateFile = try Self.openFile("state", in: directory, flags: O_RDWR | O_CREAT)
       try Self.refuseLinks(["data.mdb", "lock.mdb"], in: index)
+      // There, what LMDB maps would need new blocks when it is overwritten, and end the process where a
+      // full disk has none. Where this fails, it is so.
+      if type == Self.btrfs { _ = postercache_disable_copy_on_write(index.number) }
     } catch {
       throw Self.unusable(path, error)
     }
@@ -177,17 +185,26 @@ final class CacheDirectory: Sendable {
   // MARK: - Segments
 
   /// Opens the segment file `number` for writing, creating it if missing.
+  ///
+  /// - Throws: `ELOOP` if something that is not ours has its name.
   func createSegment(_ number: UInt32) throws(SystemError) -> FileDescriptor {
-    try Self.openFile(SegmentFormat.fileName(number), in: segments, flags: O_RDWR | O_CREAT)
+    let name = SegmentFormat.fileName(number)
+    let file = try Self.openFile(name, in: segments, flags: O_RDWR | O_CREAT)
+    guard try file.status().st_mode & S_IFMT == S_IFREG else {
+      throw SystemError(call: "open", path: name, errorNumber: ELOOP)
+    }
+    return file
   }
 
-  /// Opens the segment file `number`; `nil` if there is none.
+  /// Opens the segment file `number`; `nil` if there is none. A link, directory or pipe of that name is
+  /// not ours.
   func openSegment(_ number: UInt32, writable: Bool) throws(SystemError) -> FileDescriptor? {
     do throws(SystemError) {
-      return try Self.openFile(
+      let file = try Self.openFile(
         SegmentFormat.fileName(number), in: segments, flags: writable ? O_RDWR : O_RDONLY)
+      return try file.status().st_mode & S_IFMT == S_IFREG ? file : nil
     } catch {
-      guard error.errorNumber == ENOENT else { throw error }
+      guard [ENOENT, ELOOP, EISDIR, ENXIO].contains(error.errorNumber) else { throw error }
       return nil
     }
   }

@@ -174,13 +174,16 @@ final class DirectoryEditor {
     case .setPinned(let keys, let isPinned):
       // The mark goes into the record, which has to be there.
       try appender.write()
-      return try editor.setPinned(keys, isPinned) { entry throws(PosterError) in
+      let outcome = try editor.setPinned(keys, isPinned) { entry throws(PosterError) in
         do throws(SystemError) {
           try files.markPin(isPinned, entry.segment, at: entry.offset)
         } catch {
           throw PosterError(.notStored, "cannot write to the cache", underlying: error)
         }
       }
+      // What only pins have kept above the limit.
+      if !isPinned { _ = try editor.trim(to: editor.totals.limit, isShrinking: false) }
+      return outcome
     }
   }
 

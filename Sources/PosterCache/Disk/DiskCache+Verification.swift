@@ -36,6 +36,8 @@ extension DiskCache {
     let directory = try CacheDirectory(path, creating: false) { _ in }
     var verification = DiskVerification(index: try IndexRecovery.state(of: directory))
     if verification.index == .intact {
+      // Nobody has stored anything yet.
+      guard IndexFiles(directory: directory.index).exist else { return verification }
       try DiskCache(in: directory).verifyRecords(&verification, isRepairing: isRepairing)
     } else if !isRepairing {
       verification.count(try IndexRebuild(directory: directory).survey())

@@ -82,9 +82,7 @@ public final class DiskCache: Sendable {
     if let unwritten = writer.unwritten(request.key) {
       return unwritten.metadata.address == request.address ? unwritten : nil
     }
-    return try find(request) { entry throws(SystemError) in
-      try records.read(request.key, entry, address: request.address)
-    }
+    return try find(request) { entry throws(PosterError) in try read(request, entry) }
   }
 
   /// Counts a use of a poster that somebody else had at hand, such as the memory tier.
@@ -119,9 +117,7 @@ public final class DiskCache: Sendable {
     try ForkGuard.check()
     // A record that waits to be written has no place yet.
     if writer.unwritten(request.key) != nil { try flush() }
-    let lease = try find(request) { entry throws(SystemError) in
-      try leased(request, entry)
-    }
+    let lease = try find(request) { entry throws(PosterError) in try leased(request, entry) }
     count(request, isHit: lease != nil, isSeen: isSeen)
     return lease
   }
@@ -148,7 +144,7 @@ public final class DiskCache: Sendable {
   /// nothing, and `body` may take its time: nobody is held up meanwhile. Takes 16 bytes of memory for
   /// each entry.
   public func forEachEntry(_ body: (DiskEntry) -> Bool) throws(PosterError) {
-    try flush()
+    try flushIfNeeded()
     // A snapshot keeps LMDB from using freed pages again, so it must not wait for a caller.
     let keys = try index.read { transaction throws(PosterError) in
       var keys: [CacheKey] = []
@@ -201,7 +197,7 @@ public final class DiskCache: Sendable {
   /// which case it is dropped.
   private func find<Value>(
     _ request: PosterRequest,
-    _ read: (EntryRow) throws(SystemError) -> RecordReader.Outcome<Value>
+    _ read: (EntryRow) throws(PosterError) -> RecordReader.Outcome<Value>
   ) throws(PosterError) -> Value? {
     var previous: EntryRow?
     while let entry = try row(for: request) {
@@ -210,30 +206,41 @@ public final class DiskCache: Sendable {
         writer.drop(request.key, sequence: entry.sequence)
         return nil
       }
-      do throws(SystemError) {
-        switch try read(entry) {
-        case .found(let value): return value
-        case .otherAddress: return nil
-        case .mismatch: previous = entry
-        }
-      } catch {
-        throw PosterError(.notStored, "cannot read from the cache", underlying: error)
+      switch try read(entry) {
+      case .found(let value): return value
+      case .otherAddress: return nil
+      case .mismatch: previous = entry
       }
     }
     return nil
+  }
+
+  private func read(
+    _ request: PosterRequest, _ entry: EntryRow
+  ) throws(PosterError) -> RecordReader.Outcome<StoredPoster> {
+    do throws(SystemError) {
+      return try records.read(request.key, entry, address: request.address)
+    } catch {
+      throw PosterError(.notStored, "cannot read from the cache", underlying: error)
+    }
   }
 
   /// Locks the record that `entry` points to, and then makes sure that the index still refers to it:
   /// evictions commit first, and look for locks before they punch.
   private func leased(
     _ request: PosterRequest, _ entry: EntryRow
-  ) throws(SystemError) -> RecordReader.Outcome<PosterLease> {
+  ) throws(PosterError) -> RecordReader.Outcome<PosterLease> {
     let range = entry.offset..<entry.offset + UInt64(entry.blockBytes)
-    guard let file = try records.files.leased(entry.segment, range) else { return .mismatch }
-    // An index that cannot be read fails the next lookup, too.
-    let now = try? row(for: request)
-    guard let now, now.isSameRecord(as: entry) else { return .mismatch }
-    return try records.read(request.key, entry, address: request.address).map { poster in
+    let opened: FileDescriptor?
+    do throws(SystemError) {
+      opened = try records.files.leased(entry.segment, range)
+    } catch {
+      throw PosterError(.notStored, "cannot lock a poster in the cache", underlying: error)
+    }
+    guard let file = opened, let now = try row(for: request), now.isSameRecord(as: entry) else {
+      return .mismatch
+    }
+    return try read(request, entry).map { poster in
       PosterLease(
         file: file, offset: Int(entry.offset) + entry.recordBytes - poster.body.count,
         count: poster.body.count, metadata: poster.metadata)
@@ -247,6 +254,12 @@ public final class DiskCache: Sendable {
   private func count(_ request: PosterRequest, isHit: Bool, isSeen: Bool) {
     writer.counters.count(isHit: isHit)
     if isHit { writer.posterWasUsed(request.key, isSeen: isSeen) }
+  }
+
+  /// Waits for what was asked so far, if anything was: who just looks does not wait for who writes.
+  private func flushIfNeeded() throws(PosterError) {
+    try ForkGuard.check()
+    if writer.hasWork { try flush() }
   }
 
   /// Has `edit` carried out and waits for what comes of it.

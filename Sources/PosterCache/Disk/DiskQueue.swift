@@ -138,6 +138,9 @@ struct DiskQueue {
     isUrgent = true
   }
 
+  /// Whether nothing waits.
+  var isEmpty: Bool { operations.isEmpty && touches.count == 0 }
+
   /// What ``takeDueBatch(now:)`` found.
   enum Batch {
     case operations([Operation])
@@ -147,7 +150,7 @@ struct DiskQueue {
 
   /// The operations to carry out now, in order, or `nil` while nothing is due.
   mutating func takeDueBatch(now: UInt64) -> Batch? {
-    if isClosed, operations.isEmpty, touches.count == 0 { return .end }
+    if isClosed, isEmpty { return .end }
     let isDue =
       isUrgent || isFull || touches.count >= Self.dueTouches
       || deadline.map { $0 <= now } ?? false

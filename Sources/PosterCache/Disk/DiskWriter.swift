@@ -7,6 +7,8 @@ final class DiskWriter: Sendable {
     var queue = DiskQueue()
     /// Posters that wait or are being written, so that a reader finds them before the index does.
     var unwritten: [CacheKey: StoredPoster] = [:]
+    /// A batch has been taken from the queue and is not done.
+    var isPerforming = false
   }
 
   /// Reads that the index has not been told of yet.
@@ -59,6 +61,12 @@ final class DiskWriter: Sendable {
       completion(
         .failure(PosterError(.notStored, "the disk cannot keep up, or the cache is closed")))
     }
+  }
+
+  /// Whether something was asked for that is not in the index yet.
+  var hasWork: Bool {
+    counters.current != DiskCounters.Uses()
+      || state.withLock { $0.isPerforming || !$0.queue.isEmpty }
   }
 
   /// A poster that is not in the index yet.
@@ -133,7 +141,10 @@ final class DiskWriter: Sendable {
         },
         for: { state -> DiskQueue.Batch? in
           let now = monotonicNanoseconds()
-          if let batch = state.queue.takeDueBatch(now: now) { return batch }
+          if let batch = state.queue.takeDueBatch(now: now) {
+            if case .operations(let operations) = batch { state.isPerforming = !operations.isEmpty }
+            return batch
+          }
           return editor.nextCare.map { $0 <= now } ?? false ? .operations([]) : nil
         })
       guard case .operations(let operations) = batch else { break }
@@ -149,6 +160,7 @@ final class DiskWriter: Sendable {
   /// Takes what is written out of the readers' way and tells those who wait.
   private func finish(_ operations: [DiskQueue.Operation], _ outcome: DirectoryEditor.Outcome) {
     state.withLock { state in
+      state.isPerforming = false
       state.queue.usesPerBatch = editor.usesPerBatch
       for case .insert(let insertion) in operations
       where state.unwritten[insertion.poster.key] === insertion.poster {

@@ -37,9 +37,8 @@ final class Index: Sendable {
     let handle: OpaquePointer
   }
 
-  private init(opening directory: FileDescriptor) throws(PosterError) {
+  private init(opening directory: FileDescriptor, isNew: Bool) throws(PosterError) {
     files = IndexFiles(directory: directory)
-    let isNew = !files.exist
     try files.prepare()
     var created: OpaquePointer?
     do throws(PosterError) {
@@ -54,22 +53,37 @@ final class Index: Sendable {
       let path = "/proc/self/fd/\(directory.number)"
       let status = mdb_env_open(environment, path, flags, 0o644)
       // Its first pages say how large a map it needs: nonsense, where that is impossible.
-      guard isNew || ![EINVAL, ENOMEM, EOVERFLOW, EFBIG].contains(status) else {
+      if !isNew, [EINVAL, ENOMEM, EOVERFLOW, EFBIG].contains(status) {
+        guard status != ENOMEM || Self.canMap else {
+          throw PosterError(
+            .directoryUnavailable,
+            "no room for the cache index: it takes \(ByteSize(bytes: Self.mapBytes)) of addresses"
+              + " (ulimit -v), which cost no memory")
+        }
         throw .damagedIndex("its first pages")
       }
       try Self.check(status, "open")
       if !isNew { try Self.requireWhole(environment, files) }
       try Self.check(mdb_reader_check(environment, nil), "open")
       tables = try Self.openTables(environment)
+      files.reserve()
       self.environment = environment
     } catch {
       if let created { mdb_env_close(created) }
-      // An index that could not be completed, as on a full disk, is none.
+      // An index that could not be completed, as on a full disk, is none; nobody else has it open.
       if isNew { files.remove() }
       // A map that does not fit or a disk that is full: the directory cannot be used now.
       throw error.code == .notStored
         ? PosterError(.directoryUnavailable, error.message, underlying: error.underlying) : error
     }
+  }
+
+  /// Whether this process can map as much as an index takes.
+  static var canMap: Bool {
+    let map = mmap(nil, mapBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    guard let map, map != MAP_FAILED else { return false }
+    munmap(map, mapBytes)
+    return true
   }
 
   /// Refuses an index that its own first pages contradict, or that was cut short.
@@ -124,8 +138,11 @@ final class Index: Sendable {
   /// The index in `directory`, opened unless this process has it open already. Every call needs one
   /// of ``release(_:)``.
   ///
+  /// - Parameter creating: make one if there is none; only while nobody else can open the directory.
   /// - Throws: ``PosterError/Code/damagedIndex`` or ``PosterError/Code/directoryUnavailable``.
-  static func acquire(in directory: FileDescriptor) throws(PosterError) -> Index {
+  static func acquire(
+    in directory: FileDescriptor, creating: Bool = false
+  ) throws(PosterError) -> Index {
     let status: stat
     do throws(SystemError) {
       status = try directory.status()
@@ -143,7 +160,9 @@ final class Index: Sendable {
         opened[identity]?.users += 1
         return index
       }
-      let index = try Index(opening: directory)
+      let exists = IndexFiles(directory: directory).exist
+      guard exists || creating else { throw .damagedIndex("it is missing") }
+      let index = try Index(opening: directory, isNew: !exists)
       opened[identity] = Opened(index: index, users: 1)
       return index
     }
@@ -273,20 +292,37 @@ final class Index: Sendable {
 
   // MARK: - LMDB
 
+  /// Opens the tables, and makes them in a new index only: nobody who just looks is to wait for who
+  /// writes.
   private static func openTables(
     _ environment: OpaquePointer
   ) throws(PosterError) -> [MDB_dbi] {
+    if let tables = try openTables(environment, creating: false) { return tables }
+    guard let tables = try openTables(environment, creating: true) else {
+      throw .damagedIndex("its tables")
+    }
+    return tables
+  }
+
+  /// - Returns: `nil` if there is one that is missing and must not be made.
+  private static func openTables(
+    _ environment: OpaquePointer, creating: Bool
+  ) throws(PosterError) -> [MDB_dbi]? {
     var transaction: OpaquePointer?
-    try check(mdb_txn_begin(environment, nil, 0, &transaction), "open")
+    try check(
+      mdb_txn_begin(environment, nil, creating ? 0 : UInt32(MDB_RDONLY), &transaction), "open")
     var tables: [MDB_dbi] = []
     for table in Table.allCases {
       var identifier: MDB_dbi = 0
-      let flags = UInt32(MDB_CREATE) | (table.hasIntegerKeys ? UInt32(MDB_INTEGERKEY) : 0)
+      let flags =
+        (creating ? UInt32(MDB_CREATE) : 0) | (table.hasIntegerKeys ? UInt32(MDB_INTEGERKEY) : 0)
       let status = mdb_dbi_open(transaction, "\(table)", flags, &identifier)
       if status != MDB_SUCCESS { mdb_txn_abort(transaction) }
+      if status == MDB_NOTFOUND, !creating { return nil }
       try check(status, "open")
       tables.append(identifier)
     }
+    // Committed also where it only reads: that is what keeps the tables open.
     try check(mdb_txn_commit(transaction), "open")
     return tables
   }
@@ -303,6 +339,10 @@ final class Index: Sendable {
       throw .damagedIndex("\(what()): \(reason)")
     case EACCES, EPERM, EROFS, ENOENT, ENOTDIR:
       throw PosterError(.directoryUnavailable, "cannot open the cache index (\(what()): \(reason))")
+    case EIO:
+      // What LMDB says when a page could be written in part only.
+      throw PosterError(
+        .notStored, "the cache index failed (\(what()): \(reason), or the disk is full)")
     default:
       throw PosterError(.notStored, "the cache index failed (\(what()): \(reason))")
     }

@@ -10,7 +10,7 @@ enum IndexCheck {
   static func damage(of directory: FileDescriptor) throws(PosterError) -> String? {
     var finding = [CChar](repeating: 0, count: 256)
     let status = postercache_walk_index(
-      "/proc/self/fd/\(directory.number)", UInt32(Index.Table.allCases.count),
+      directory.number, UInt32(Index.Table.allCases.count),
       Index.maximumReaders, &finding, CInt(finding.count))
     guard status >= 0 else {
       throw PosterError(
@@ -18,7 +18,13 @@ enum IndexCheck {
         underlying: SystemError(call: "fork"))
     }
     guard status > 0 else { return nil }
-    return String(decoding: finding.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let words = String(
+      decoding: finding.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // What an index claims to need may be nonsense: so it is, where there is room for a right one.
+    guard status == 1 || status == 3 && Index.canMap else {
+      throw PosterError(.resourcesExhausted, "cannot look at the cache index: \(words)")
+    }
+    return words
   }
 
   /// Checks that the tables of `index`, every page of which can be read, agree with each other.

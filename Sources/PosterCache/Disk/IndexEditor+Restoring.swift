@@ -26,7 +26,7 @@ extension IndexEditor {
       sequence: header.sequence, tick: header.sequence,
       storedAt: metadata.storedAt.milliseconds, expiresAt: metadata.expiresAt.milliseconds)
     // Two records with one number: an index from before a power cut was in use afterwards.
-    while try transaction.recencyOwner(entry.recency) != nil { entry.tick += 1 }
+    if try transaction.recencyOwner(entry.recency) != nil { entry.tick = totals.nextTick }
     totals.nextTick = max(totals.nextTick, entry.tick + 1)
     totals.nextSequence = max(totals.nextSequence, header.sequence + 1)
     try enter(key, entry, isAppended: false)

@@ -45,7 +45,7 @@ struct IndexFiles {
   func prepare() throws(PosterError) {
     do throws(SystemError) {
       let file = try open("lock.mdb", flags: O_RDWR | O_CREAT)
-      let status = retryingOnInterrupt { postercache_reserve(file.number, Self.lockBytes) }
+      let status = retryingOnInterrupt { postercache_allocate(file.number, 0, Self.lockBytes) }
       // Some file systems cannot reserve; they take their chance.
       guard status == 0 || errno == EOPNOTSUPP || errno == ENOSYS else {
         throw SystemError(call: "fallocate", path: "lock.mdb")
@@ -54,6 +54,16 @@ struct IndexFiles {
       throw PosterError(
         .directoryUnavailable, "cannot prepare the cache index", underlying: error)
     }
+  }
+
+  /// Takes the blocks of the first MiB, which do not count against the limit: evictions are changes to
+  /// the index, and must be possible when the disk is full.
+  func reserve() {
+    // On a disk that is full already, or a file system that cannot, they take their chance.
+    guard dataBlockBytes < IndexSize.free, let file = try? open("data.mdb", flags: O_RDWR) else {
+      return
+    }
+    _ = retryingOnInterrupt { postercache_allocate(file.number, 0, Int64(IndexSize.free)) }
   }
 
   /// Lengthens the index to `bytes`, if it is shorter, so that no page of it lacks a block when it is

@@ -49,7 +49,7 @@ struct IndexRebuild {
     } catch {
       throw CacheDirectory.unusable(directory.path, error)
     }
-    let index = try Index.acquire(in: folder)
+    let index = try Index.acquire(in: folder, creating: true)
     do {
       // The environment has to be closed before its file gets another name.
       defer { Index.release(index) }

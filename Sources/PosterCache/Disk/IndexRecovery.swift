@@ -5,10 +5,13 @@ enum IndexRecovery {
   /// An index that a power cut may have left half written is rebuilt here and now: nobody can have
   /// opened the directory since. A missing one is an error: whoever deleted it should say so.
   static func prepare(_ directory: CacheDirectory) throws(PosterError) {
+    // What a process has left that died while it wrote a new index.
+    NewIndexPlace(directory: directory.index).remove()
     if directory.state.isIndexDoubtful(in: Boot.current) {
       _ = try rebuild(directory)
-    } else if try isMissing(in: directory) {
-      throw .damagedIndex("it is missing")
+    } else if !IndexFiles(directory: directory.index).exist {
+      guard try directory.segmentNumbers().isEmpty else { throw .damagedIndex("it is missing") }
+      Index.release(try Index.acquire(in: directory.index, creating: true))
     }
   }
 
@@ -19,8 +22,9 @@ enum IndexRecovery {
     if directory.state.isIndexDoubtful(in: Boot.current) {
       return .damaged("it was changed before the machine's last start and not synced")
     }
-    if try isMissing(in: directory) { return .missing }
-    guard IndexFiles(directory: directory.index).exist else { return .intact }
+    guard IndexFiles(directory: directory.index).exist else {
+      return try directory.segmentNumbers().isEmpty ? .intact : .missing
+    }
     if let damage = try IndexCheck.damage(of: directory.index) { return .damaged(damage) }
     do throws(PosterError) {
       let index = try Index.acquire(in: directory.index)
@@ -46,11 +50,5 @@ enum IndexRecovery {
           + " other programs first")
     }
     return outcome
-  }
-
-  /// Whether there are records and no index.
-  private static func isMissing(in directory: CacheDirectory) throws(PosterError) -> Bool {
-    guard !IndexFiles(directory: directory.index).exist else { return false }
-    return try !directory.segmentNumbers().isEmpty
   }
 }

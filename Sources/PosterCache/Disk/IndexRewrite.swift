@@ -1,10 +1,16 @@
 /// Writes an index anew without its free pages, which LMDB never gives up.
 enum IndexRewrite {
-  /// Whether the file is much longer than its rows need.
+  /// Whether the file is much longer than its rows need, and there is room for a second one meanwhile.
   static func isWorthwhile(_ index: Index) -> Bool {
     // An index that cannot be read is nothing to be copied.
-    guard let size = try? index.size() else { return false }
-    return size.isWorthRewriting(fileBytes: index.fileBytes)
+    guard let size = try? index.size(), size.isWorthRewriting(fileBytes: index.fileBytes) else {
+      return false
+    }
+    let room = try? index.read { rows throws(PosterError) in
+      let editor = try IndexEditor(rows, size: size)
+      return Int(editor.totals.limit) - Int(editor.totalBytes)
+    }
+    return room.map { $0 + IndexSize.free >= size.used } ?? false
   }
 
   /// Does it, if nobody else uses `directory`. The caller does, and has closed its index.

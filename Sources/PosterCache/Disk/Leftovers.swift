@@ -34,12 +34,18 @@ struct Leftovers {
     }
   }
 
+  /// What a living process appends to is no leftover: it may be at it just now.
   private func isTidy(_ segments: Segments) throws(PosterError) -> Bool {
     do throws(SystemError) {
-      if try directory.openSegment(segments.next, writable: false) != nil { return false }
+      let next = try directory.openSegment(segments.next, writable: false)
+      if let next, !SegmentFormat.isAppendedTo(next) { return false }
       for (number, committedEnd) in segments.open {
         let file = try directory.openSegment(number, writable: false)
-        if let file, try file.status().st_size > committedEnd { return false }
+        if let file, try file.status().st_size > committedEnd,
+          !SegmentFormat.isAppendedTo(file)
+        {
+          return false
+        }
       }
       return true
     } catch {

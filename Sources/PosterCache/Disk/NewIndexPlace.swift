@@ -8,6 +8,8 @@ struct NewIndexPlace {
   let directory: FileDescriptor
 
   private static let folder = "rebuilt"
+  /// As of every other file of a cache.
+  private static let mode: mode_t = 0o644
 
   /// Makes the folder, empty.
   func make() throws(SystemError) -> FileDescriptor {
@@ -21,7 +23,8 @@ struct NewIndexPlace {
     let folder = try open()
     // A name that is safe before its bytes are would be worse than none.
     let data = try CacheDirectory.openFile("data.mdb", in: folder, flags: O_RDONLY)
-    guard fdatasync(data.number) == 0 else {
+    // LMDB gives a copy another mode than what it makes itself.
+    guard fchmod(data.number, Self.mode) == 0, fdatasync(data.number) == 0 else {
       throw SystemError(call: "fdatasync", path: "data.mdb")
     }
     guard renameat(folder.number, "data.mdb", directory.number, "data.mdb") == 0 else {

@@ -109,6 +109,12 @@ final class SegmentAppender {
   func write() throws(PosterError) {
     guard var current, !gathered.isEmpty else { return }
     do throws(SystemError) {
+      if directory.hasEagerAllocation {
+        // A file system that cannot has said that it can.
+        _ = postercache_allocate(
+          current.file.number, Int64(current.writtenEnd),
+          Int64(current.end - current.writtenEnd))
+      }
       try writeGathered(to: current)
     } catch {
       throw PosterError(.notStored, "cannot write to the cache", underlying: error)
@@ -262,18 +268,24 @@ final class SegmentAppender {
   }
 
   private func begin(_ editor: inout IndexEditor) throws(PosterError) -> Current {
-    let number = try editor.takeSegmentNumber()
-    let file: FileDescriptor
-    do throws(SystemError) {
-      file = try directory.createSegment(number)
-      guard SegmentFormat.lockAsAppender(file) else { throw SystemError(call: "lock") }
-      // There is something in it only where a process died before it committed its first record.
-      guard ftruncate(file.number, 0) == 0 else { throw SystemError(call: "ftruncate") }
-    } catch {
-      throw PosterError(.notStored, "cannot begin a cache segment", underlying: error)
+    while true {
+      let number = try editor.takeSegmentNumber()
+      let begun: Current
+      do throws(SystemError) {
+        let file = try directory.createSegment(number)
+        guard SegmentFormat.lockAsAppender(file) else { throw SystemError(call: "lock") }
+        // There is something in it only where a process died before it committed its first record.
+        guard ftruncate(file.number, 0) == 0 else { throw SystemError(call: "ftruncate") }
+        begun = Current(number: number, file: file, end: 0)
+      } catch {
+        // Something that is not ours has this name: a link, a directory, a pipe.
+        // Or a process whose transaction has just failed still holds it.
+        if [ELOOP, EISDIR, ENXIO, EAGAIN].contains(error.errorNumber) { continue }
+        throw PosterError(.notStored, "cannot begin a cache segment", underlying: error)
+      }
+      try editor.addSegment(number)
+      return begun
     }
-    try editor.addSegment(number)
-    return Current(number: number, file: file, end: 0)
   }
 }
 

@@ -45,4 +45,11 @@ enum SegmentFormat {
   static func lockAsAppender(_ file: FileDescriptor) -> Bool {
     postercache_ofd_lock(file.number, Int16(F_WRLCK), appenderLockOffset, 1) == 0
   }
+
+  /// Whether somebody has that lock.
+  static func isAppendedTo(_ file: FileDescriptor) -> Bool {
+    var start: Int64 = 0
+    var length: Int64 = 0
+    return postercache_ofd_is_locked(file.number, appenderLockOffset, 1, &start, &length) == 1
+  }
 }

@@ -57,7 +57,7 @@ struct SegmentScanner: ~Copyable {
     while let next = nextData(offset) {
       if next > offset { try end(at: offset) }
       offset = next
-      let block = block(at: offset)
+      let block = try block(at: offset)
       switch block {
       case .record(let header, let metadata):
         try end(at: offset)
@@ -95,20 +95,23 @@ struct SegmentScanner: ~Copyable {
     return block < end ? max(offset, block) : nil
   }
 
-  private mutating func block(at offset: Int) -> Block {
-    let blockBytes = read(SegmentFormat.blockSize, at: offset)
+  private mutating func block(at offset: Int) throws(PosterError) -> Block {
+    let blockBytes = try read(SegmentFormat.blockSize, at: offset)
+    guard blockBytes >= 0 else { return .none }
     let first = UnsafeRawBufferPointer(rebasing: buffer[..<blockBytes])
     guard let header = RecordHeader(first), header.isPlausible,
       RecordHeader.hasRightCheck(first, seed: seed), offset + header.recordBytes <= end
     else { return first.allSatisfy { $0 == 0 } ? .zeros : .none }
-    let metadata = metadata(of: header, at: offset)
+    let metadata = try metadata(of: header, at: offset)
     guard let metadata else { return .damaged(SegmentFormat.blockBytes(header.recordBytes)) }
     return .record(header, metadata)
   }
 
   /// The metadata of the record at `offset`, or `nil` if not every byte of it is right.
-  private mutating func metadata(of header: RecordHeader, at offset: Int) -> PosterMetadata? {
-    var count = read(min(Self.bufferBytes, header.recordBytes), at: offset)
+  private mutating func metadata(
+    of header: RecordHeader, at offset: Int
+  ) throws(PosterError) -> PosterMetadata? {
+    var count = try read(min(Self.bufferBytes, header.recordBytes), at: offset)
     let metadataEnd = RecordHeader.size + header.metadataLength
     guard metadataEnd <= count,
       let metadata = RecordMetadata.decode(
@@ -122,13 +125,21 @@ struct SegmentScanner: ~Copyable {
     while count > 0 {
       hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       hashed += count
-      count = read(min(Self.bufferBytes, header.recordBytes - hashed), at: offset + hashed)
+      count = try read(min(Self.bufferBytes, header.recordBytes - hashed), at: offset + hashed)
     }
     return hashed == header.recordBytes && hash.digest() == expected ? metadata : nil
   }
 
-  /// Reads up to `count` bytes into the buffer; what cannot be read is none.
-  private func read(_ count: Int, at offset: Int) -> Int {
-    max(0, retryingOnInterrupt { pread(file.number, buffer.baseAddress, count, off_t(offset)) })
+  /// Reads up to `count` bytes into the buffer; returns how many, -1 where the disk cannot read them.
+  private func read(_ count: Int, at offset: Int) throws(PosterError) -> Int {
+    let count = retryingOnInterrupt {
+      pread(file.number, buffer.baseAddress, count, off_t(offset))
+    }
+    guard count >= 0 || errno == EIO else {
+      throw PosterError(
+        .directoryUnavailable, "cannot read a cache segment",
+        underlying: SystemError(call: "pread"))
+    }
+    return count
   }
 }

@@ -73,7 +73,7 @@ final class DiskTier: Sendable {
     } catch {
       guard !isRequired else { throw error }
       warnings.warn(error)
-      state = Lock(Self.unusable(path, error, generation: 0))
+      state = Lock(Self.unusable(path, error)(0))
     }
   }
 
@@ -163,36 +163,53 @@ final class DiskTier: Sendable {
     open()
   }
 
-  /// Opens the directory and has stored what waits for it.
+  /// Opens the directory and has stored what waits for it, in the order in which it came.
   private func open() {
     WorkerThread(name: "poster-reopen") { [self] in
-      let result = Result { () throws(PosterError) in try DiskCache(directory: path, limit: limit) }
-      let (waiting, isWanted) = state.withLock { state -> ([Insertion], Bool) in
-        guard case .opening(let waiting, _, let generation) = state else { return ([], false) }
-        switch result {
-        case .success(let cache): state = .open(cache, generation: generation)
-        case .failure(let error): state = Self.unusable(path, error, generation: generation)
+      do throws(PosterError) {
+        let cache = try DiskCache(directory: path, limit: limit)
+        while let waiting = takeWaiting(for: cache) {
+          for insertion in waiting {
+            cache.insert(
+              insertion.poster, isSeen: insertion.isSeen, completion: insertion.completion)
+          }
         }
-        return (waiting, true)
-      }
-      switch result {
-      case .success(let cache):
-        guard isWanted else { return cache.close() }
-        warnings.faultIsOver()
-        for insertion in waiting { insert(insertion, isRepeated: true) }
-      case .failure(let error):
+      } catch {
         warnings.warn(error)
+        let next = Self.unusable(path, error)
+        let waiting = state.withLock { state -> [Insertion] in
+          guard case .opening(let waiting, _, let generation) = state else { return [] }
+          state = next(generation)
+          return waiting
+        }
         Self.refuse(waiting, error)
       }
     }.detach()
   }
 
-  private static func unusable(
-    _ path: String, _ error: PosterError, generation: Int
-  ) -> State {
-    .unusable(
-      error, retryAt: monotonicNanoseconds() + retryNanoseconds, found: Standing(path),
-      generation: generation)
+  /// What waits to be stored in `cache`, or `nil` if nothing does: then it is open, or closed if nobody
+  /// wants it any more.
+  private func takeWaiting(for cache: DiskCache) -> [Insertion]? {
+    let (waiting, isWanted) = state.withLock { state -> ([Insertion], Bool) in
+      guard case .opening(let waiting, _, let generation) = state else { return ([], false) }
+      state =
+        waiting.isEmpty
+        ? .open(cache, generation: generation) : .opening([], bytes: 0, generation: generation)
+      return (waiting, true)
+    }
+    guard isWanted else {
+      cache.close()
+      return nil
+    }
+    if waiting.isEmpty { warnings.faultIsOver() }
+    return waiting.isEmpty ? nil : waiting
+  }
+
+  /// The state after `error`, for the generation that is to be given.
+  private static func unusable(_ path: String, _ error: PosterError) -> (Int) -> State {
+    let retryAt = monotonicNanoseconds() + retryNanoseconds
+    let found = Standing(path)
+    return { .unusable(error, retryAt: retryAt, found: found, generation: $0) }
   }
 
   private static func refuse(_ insertions: [Insertion], _ error: PosterError) {

@@ -22,5 +22,6 @@ let nanosecondsPerSecond: UInt64 = 1_000_000_000
 package func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * nanosecondsPerSecond + UInt64(time.tv_nsec)
+  // Never negative, but where somebody plays with the clock.
+  return UInt64(max(0, time.tv_sec)) * nanosecondsPerSecond + UInt64(max(0, time.tv_nsec))
 }

@@ -33,13 +33,16 @@ struct GetCommand {
     } onCancel: {
       Task.detached { await pipeline.shutdown() }
     }
-    // The poster is stored before it is written: a reader that goes away costs nothing.
-    await pipeline.shutdown()
     switch result {
     case .success(let poster):
-      try deliver(poster)
+      // Storing may have to wait, for another process that writes: not so whoever wants the picture. A
+      // reader that goes away costs nothing all the same.
+      let delivery = Result { try deliver(poster) }
+      await pipeline.shutdown()
+      try delivery.get()
       return .success
     case .failure(let error):
+      await pipeline.shutdown()
       if Task.isCancelled { return .interrupted }
       console.failure(error, about: request.address)
       // No credential was sent, so none can have been refused.

@@ -14,6 +14,10 @@ final class ExportDirectory {
   ///
   /// - Throws: ``PosterError/Code/notStored`` with the system's reason.
   init(_ path: String) throws(PosterError) {
+    guard ![path, "\(path)/.."].contains(where: Self.isCache) else {
+      throw PosterError(
+        .invalidConfiguration, "\(path) is a cache directory: export to another one")
+    }
     let creation = Self.makeDirectories(path)
     let opened = postercache_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard opened >= 0 else {
@@ -22,6 +26,7 @@ final class ExportDirectory {
     }
     self.path = path
     descriptor = opened
+    removeLeftovers()
   }
 
   deinit {
@@ -72,6 +77,27 @@ final class ExportDirectory {
       guard number == EEXIST else { return .failure(WriteError(number: number)) }
     }
     return .failure(WriteError(number: EEXIST))
+  }
+
+  /// Whether the directory at `path` is a cache: it has the files that every cache has.
+  private static func isCache(_ path: String) -> Bool {
+    ["format", "segments", "index"].allSatisfy { access("\(path)/\($0)", F_OK) == 0 }
+  }
+
+  /// Removes the temporary files of exports that died.
+  private func removeLeftovers() {
+    guard let stream = opendir("/proc/self/fd/\(descriptor)") else { return }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      let words = name.split(separator: "-", omittingEmptySubsequences: false)
+      guard words.count == 3, words[0] == ".postercache", words[2].hasSuffix(".tmp"),
+        let process = pid_t(words[1]), process > 0, kill(process, 0) == -1, errno == ESRCH
+      else { continue }
+      unlinkat(descriptor, name, 0)
+    }
   }
 
   /// Makes the directory and its parents where they are missing; returns `errno` of the last that

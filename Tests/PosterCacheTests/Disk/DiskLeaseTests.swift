@@ -1,4 +1,4 @@
-import CLinux
+import CTestSupport
 import FoundationEssentials
 import Glibc
 import Synchronization
