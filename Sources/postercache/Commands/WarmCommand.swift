@@ -18,6 +18,7 @@ struct WarmCommand {
     let pipeline = try session.pipeline(directory: directory, demo: servers.demo)
     let feed = try options.listing.feed(from: servers, through: pipeline)
     let start = ContinuousClock.now
+    let evictions = Self.statistics(of: pipeline)?.evictions ?? 0
     let tally: WarmTally
     var pinned: Result<DiskChange, PosterError>?
     do {
@@ -39,8 +40,14 @@ struct WarmCommand {
         try disk.pin(Array(tally.requests))
       })
     }
+    let after = Self.statistics(of: pipeline)
     await pipeline.shutdown()
     console.clearProgress()
+    if let after, after.evictions > evictions {
+      console.note(
+        "\(counted(after.evictions - evictions, "poster")) evicted to keep the limit of"
+          + " \(ByteSize(bytes: after.limit))")
+    }
     if Task.isCancelled {
       console.note(
         "interrupted: \(tally.hits + tally.fetched) of \(counted(tally.posters, "poster")) cached,"
@@ -58,6 +65,12 @@ struct WarmCommand {
     }
     try report(tally, pinned: pins, seconds: ContinuousClock.now - start)
     return status
+  }
+
+  /// What the disk tier holds, `nil` if there is none or it cannot say.
+  private static func statistics(of pipeline: PosterPipeline) -> DiskStatistics? {
+    // Only to tell what was evicted: whoever stores tells what is wrong.
+    try? pipeline.disk?.statistics()
   }
 
   // MARK: - Reporting

@@ -42,6 +42,31 @@ struct ExportTests {
     #expect(try files(in: target) == expected)
   }
 
+  @Test func `an export into a cache is refused, and the rest of one that died is removed`()
+    async throws
+  {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    #expect(
+      await place.run("get", "\(place.origin.images.canonical)w92/a.jpg", "-o", "/dev/null").status
+        == 0)
+    for target in [place.cache, "\(place.cache)/segments", "\(place.cache)/index/"] {
+      let before = CacheFiles.names(in: target)
+      let result = await place.run("export", "--to", target)
+      #expect(result.status == 2 && result.errorLines.count == 1, "\(result.errors)")
+      #expect(CacheFiles.names(in: target) == before)
+    }
+    let target = "\(place.directory.path)/out"
+    mkdir(target, 0o755)
+    // No process has a number as large as this one.
+    for name in [".postercache-2000000000-0.tmp", ".postercache-1-0.tmp", ".postercache-x.tmp"] {
+      close(open("\(target)/\(name)", O_CREAT | O_WRONLY, 0o644))
+    }
+    #expect(await place.run("export", "--to", target).status == 0)
+    #expect(
+      CacheFiles.names(in: target) == [".postercache-1-0.tmp", ".postercache-x.tmp", "a.jpg"])
+  }
+
   @Test func `one size is exported under plain names`() async throws {
     let place = try Workplace()
     defer { place.origin.shutdown() }

@@ -150,6 +150,27 @@ struct VerifyTests {
         + #""index":"missing"}"#)
   }
 
+  @Test func `no page of the index can end a command without a word`() async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    #expect(await place.warm("--limit", "120", "--pages", "8").status == 0)
+    let files = CacheFiles(place.cache)
+    let sound = try Data(contentsOf: URL(filePath: "\(place.cache)/index/data.mdb"))
+    var generator = SeededGenerator(seed: 7)
+    for page in 0..<min(24, sound.count / 4096) {
+      let noise = (0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      files.overwrite("index/data.mdb", at: page * 4096, with: noise)
+      for command in [["ls"], ["stats"], ["trim", "--to", "1G"]] {
+        let result = await PosterCacheBinary.run(command + ["--cache-dir", place.cache])
+        #expect([0, 5].contains(result.status), "page \(page): \(command), \(result.errors)")
+        let isExplained = result.errors.contains("postercache: ")
+        #expect(isExplained == (result.status == 5), "page \(page): \(result.errors)")
+      }
+      files.overwrite("index/data.mdb", at: 0, with: Array(sound))
+    }
+    #expect(await place.run("verify").status == 0)
+  }
+
   // MARK: -
 
   private struct Report: Decodable, Equatable {

@@ -35,6 +35,68 @@ struct DiskHardshipTests {
     #expect(throws: Never.self) { _ = try DiskCache(directory: self.path) }
   }
 
+  /// What stands under a segment's name.
+  enum Stranger: CaseIterable {
+    case directory, link, pipe
+
+    func take(_ path: String) {
+      let status =
+        switch self {
+        case .directory: mkdir(path, 0o755)
+        case .link: symlink("/dev/zero", path)
+        case .pipe: mkfifo(path, 0o644)
+        }
+      #expect(status == 0)
+    }
+  }
+
+  @Test(arguments: Stranger.allCases)
+  func `what has the name of a segment and is none is passed over`(stranger: Stranger) throws {
+    do {
+      let cache = try DiskCache(directory: path)
+      for number in 0..<3 { #expect(cache.store(SamplePoster.make(number)) == nil) }
+    }
+    #expect(unlink("\(path)/segments/00000001.seg") == 0)
+    for number in 1...3 { stranger.take("\(path)/segments/0000000\(number).seg") }
+    let lost = DiskVerification(checked: 3, missing: 3)
+    #expect(try DiskCache.verify(directory: path) == lost)
+    #expect(try DiskCache.verify(directory: path, repairing: true).repaired == 3)
+    let cache = try DiskCache(directory: path)
+    #expect(try cache.statistics().bytes == 0)
+    #expect(cache.store(SamplePoster.make(7)) == nil)
+    #expect(try cache.hasSample(7))
+    #expect(files.segments.last == "00000004.seg")
+    try cache.removeAll()
+    cache.close()
+    #expect(try DiskCache.verify(directory: path) == DiskVerification())
+    #expect(files.segments == ["00000001.seg", "00000002.seg", "00000003.seg"])
+  }
+
+  @Test func `who only looks does not wait for who writes`() throws {
+    let writer = try DiskCache(directory: path)
+    for number in 0..<3 { #expect(writer.store(SamplePoster.make(number)) == nil) }
+    // As if a process had been stopped in the middle of a batch.
+    try writer.index.holdingWriters { () throws(PosterError) in
+      let reader = try DiskCache(directory: path)
+      #expect(try reader.poster(for: SamplePoster.request(1)) != nil)
+      #expect(try reader.peek(at: SamplePoster.request(2)) != nil)
+      #expect(try reader.lease(SamplePoster.request(0)) != nil)
+      // Kept beyond this: closing it would note the uses.
+      readers.withLock { $0.append(reader) }
+      let lister = try DiskCache(directory: path)
+      var listed = 0
+      try lister.forEachEntry { _ in
+        listed += 1
+        return true
+      }
+      #expect(listed == 3)
+      lister.close()
+    }
+    #expect(try writer.statistics().entries == 3)
+  }
+
+  private let readers = Monitor<[DiskCache]>([])
+
   // MARK: - Power cuts
 
   @Test func `a verification that changes the index says so before`() throws {
