@@ -38,9 +38,9 @@ final class DirectoryEditor {
     /// What came of the edits, in their order.
     var edited: [DiskEdit.Outcome] = []
     fileprivate var freed: [PendingExtent] = []
-    /// The directory's limit, and what counts against it besides the index.
-    fileprivate var limit: UInt64 = 0
-    fileprivate var recordBytes: UInt64 = 0
+    /// The directory's limit, and what counts against it besides the index; `nil` if nothing could be
+    /// committed.
+    fileprivate var totals: (limit: UInt64, recordBytes: UInt64)?
   }
 
   /// Carries out a batch. Where a record cannot be written, the inserts fail and the rest is done
@@ -64,12 +64,13 @@ final class DirectoryEditor {
         outcome = Outcome(failures: operations.map { _ in error })
       }
     }
+    guard let totals = outcome.totals else { return outcome }
     giveBack(outcome.freed)
-    let indexBytes = trimIndex(limit: outcome.limit)
+    let indexBytes = trimIndex(limit: totals.limit)
     // What is held has to count for other processes before they append.
     if !release.held.isEmpty { noteRelease() }
-    settle(
-      operations, &outcome, exceedsLimit: outcome.recordBytes + indexBytes > outcome.limit)
+    let exceedsLimit = totals.recordBytes + indexBytes > totals.limit
+    settle(operations, &outcome, limit: totals.limit, exceedsLimit: exceedsLimit)
     if !files.canPunch { compact() }
     return outcome
   }
@@ -107,8 +108,7 @@ final class DirectoryEditor {
       try appender.write()
       try noteUnsynced(limit: editor.totals.limit)
       outcome.freed = editor.freed
-      outcome.limit = editor.totals.limit
-      outcome.recordBytes = editor.recordBytes
+      outcome.totals = (editor.totals.limit, editor.recordBytes)
       return outcome
     }
     appender.commit()
@@ -234,13 +234,14 @@ final class DirectoryEditor {
   /// Goes on where an estimate of the index' new size, on which a lower limit, a trim or an insert was
   /// carried out, proves too small.
   private func settle(
-    _ operations: [DiskQueue.Operation], _ outcome: inout Outcome, exceedsLimit: Bool
+    _ operations: [DiskQueue.Operation], _ outcome: inout Outcome, limit: UInt64,
+    exceedsLimit: Bool
   ) {
     let edits = operations.compactMap(\.edit)
-    var target = exceedsLimit && operations.contains(where: \.isInsert) ? outcome.limit : nil
+    var target = exceedsLimit && operations.contains(where: \.isInsert) ? limit : nil
     var place: Int?
     for (index, edit) in edits.enumerated() {
-      guard let bytes = edit.target(limit: outcome.limit) else { continue }
+      guard let bytes = edit.target(limit: limit) else { continue }
       target = min(target ?? .max, bytes)
       place = index
     }
@@ -279,7 +280,7 @@ final class DirectoryEditor {
   @discardableResult
   func trimIndex(limit: UInt64) -> UInt64 {
     // An index that cannot be read, or not be made smaller, is no reason to fail what has been done.
-    guard limit > 0, let size = try? index.size() else { return 0 }
+    guard let size = try? index.size() else { return 0 }
     let surplus = size.surplus(limit: limit)
     if surplus > 0 { try? index.giveBackFreePages(surplus) }
     usesPerBatch = size.usesPerBatch(limit: limit, pageBytes: index.pageBytes)
