@@ -72,6 +72,20 @@ int postercache_is_forked_child(void) {
   return is_forked_child;
 }
 
+static _Thread_local volatile int index_depth;
+
+void postercache_enter_index(void) {
+  index_depth++;
+}
+
+void postercache_leave_index(void) {
+  index_depth--;
+}
+
+int postercache_is_in_index(void) {
+  return index_depth > 0;
+}
+
 int postercache_open(const char *path, int flags, mode_t mode) {
   return open(path, flags, mode);
 }

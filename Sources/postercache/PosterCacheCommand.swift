@@ -39,7 +39,13 @@ enum PosterCacheCommand {
   /// is to say what to do then, and to end with the status of a cache that cannot be used.
   private static func explainFaults() {
     for fault in [SIGSEGV, SIGBUS, SIGABRT] {
-      signal(fault) { _ in
+      signal(fault) { fault in
+        guard isUsingCacheIndex() else {
+          // Something else: as if this were not here.
+          signal(fault, SIG_DFL)
+          raise(fault)
+          return
+        }
         // Only what may be called in a signal's handler.
         let message: StaticString =
           "postercache: the cache index may be damaged: postercache verify --repair mends it\n"
@@ -75,7 +81,13 @@ enum PosterCacheCommand {
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
-    sigaddset(&signals, SIGHUP)
+    // Not under nohup: an ignored signal that is blocked would be delivered here all the same.
+    var hangup = sigaction()
+    if sigaction(SIGHUP, nil, &hangup) == 0,
+      unsafeBitCast(hangup.__sigaction_handler.sa_handler, to: Int.self) != 1
+    {
+      sigaddset(&signals, SIGHUP)
+    }
     // Before any other thread exists: they inherit it, so that only this thread is told.
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     let work = Task.detached {
@@ -86,6 +98,8 @@ enum PosterCacheCommand {
     while true {
       var number: CInt = 0
       guard sigwait(&signals, &number) == 0 else { continue }
+      // A terminal that closes may say so twice.
+      if number == SIGHUP, receivedSignal.load(ordering: .relaxed) != 0 { continue }
       let isFirst = receivedSignal.exchange(number, ordering: .relaxed) == 0
       if isFirst, session.settings.action.endsGracefully {
         work.cancel()

@@ -46,6 +46,12 @@ int postercache_disable_copy_on_write(int directory);
 int postercache_watch_forks(void);
 int postercache_is_forked_child(void);
 
+// Notes that the calling thread begins or ends to use an index, and tells whether it does: for handlers
+// of signals.
+void postercache_enter_index(void);
+void postercache_leave_index(void);
+int postercache_is_in_index(void);
+
 int postercache_open(const char *path, int flags, mode_t mode);
 int postercache_openat(int directory, const char *path, int flags, mode_t mode);
 

@@ -46,7 +46,7 @@ extension DirectoryEditor {
     let pending = try? index.read { rows throws(PosterError) in try rows.pendingExtents() }
     let extents = (pending ?? []).filter(isWanted)
     hasHeldExtents = false
-    giveBack(extents)
+    giveBack(extents, isRepeated: true)
   }
 
   private func sync() {

@@ -20,6 +20,8 @@ final class DirectoryEditor {
   var lastCareAt: UInt64 = 0
   /// Something was committed since the last sync.
   var isUnsynced = false
+  /// The room that was made for a large poster, with which the current batch begins.
+  private var largeRoom: (room: IndexEditor.Room, heritage: IndexEditor.Heritage?)?
   /// Uses that may be noted in one batch.
   private(set) var usesPerBatch = DiskQueue.dueTouches
 
@@ -47,6 +49,7 @@ final class DirectoryEditor {
   /// without them.
   func perform(_ operations: [DiskQueue.Operation]) -> Outcome {
     var outcome: Outcome
+    largeRoom = nil
     do throws(PosterError) {
       if operations.contains(where: \.isInsert) { try requirePlace() }
       try makeRoomForLargePoster(operations)
@@ -76,11 +79,14 @@ final class DirectoryEditor {
   }
 
   /// Gives the blocks of extents back that a committed transaction took out of use.
-  func giveBack(_ extents: [PendingExtent]) {
+  ///
+  /// - Parameter isRepeated: it was tried before, and is news only where that came to something else.
+  func giveBack(_ extents: [PendingExtent], isRepeated: Bool = false) {
     guard !extents.isEmpty else { return }
     let release = files.release(extents)
+    let known = isRepeated ? Set(extents) : []
     self.release.done += release.done
-    self.release.held += release.held
+    self.release.held += release.held.filter { !known.contains($0) }
     hasHeldExtents = hasHeldExtents || !release.held.isEmpty
   }
 
@@ -196,7 +202,9 @@ final class DirectoryEditor {
       (blockBytes, editor) throws(PosterError) in
       let size = ByteSize(bytes: blockBytes)
       let limit = ByteSize(bytes: Int(editor.totals.limit))
-      switch try editor.makeRoom(for: blockBytes, replacing: poster.key) {
+      var room = try editor.makeRoom(for: blockBytes, replacing: poster.key)
+      if insertion.isLarge, let large = largeRoom?.room, large != .made { room = large }
+      switch room {
       case .made: return true
       case .tooLarge:
         refusal = PosterError(
@@ -213,7 +221,8 @@ final class DirectoryEditor {
     try editor.insert(
       poster.key, header: place.header, segment: place.segment, offset: UInt64(place.offset),
       storedAt: poster.metadata.storedAt.milliseconds,
-      expiresAt: poster.metadata.expiresAt.milliseconds)
+      expiresAt: poster.metadata.expiresAt.milliseconds,
+      heritage: insertion.isLarge ? largeRoom?.heritage : nil)
     return nil
   }
 
@@ -223,7 +232,8 @@ final class DirectoryEditor {
   private func makeRoomForLargePoster(_ operations: [DiskQueue.Operation]) throws(PosterError) {
     guard case .insert(let insertion)? = operations.first, insertion.isLarge else { return }
     let freed = try index.edit { editor throws(PosterError) in
-      try editor.makeRoomAtOnce(for: insertion.blockBytes, replacing: insertion.poster.key)
+      largeRoom = try editor.makeRoomAtOnce(
+        for: insertion.blockBytes, replacing: insertion.poster.key)
       try noteUnsynced(limit: editor.totals.limit)
       return editor.freed
     }

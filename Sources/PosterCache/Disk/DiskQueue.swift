@@ -79,7 +79,7 @@ struct DiskQueue {
   /// The sequence numbers of records that wait to be dropped.
   private var damaged: Set<UInt64> = []
   private var isUrgent = false
-  private var isClosed = false
+  private(set) var isClosed = false
 
   private static let noTouches = LRUTable<Bool>(limit: 2 * dueTouches)
 

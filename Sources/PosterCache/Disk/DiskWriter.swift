@@ -65,8 +65,12 @@ final class DiskWriter: Sendable {
 
   /// Whether something was asked for that is not in the index yet.
   var hasWork: Bool {
-    counters.current != DiskCounters.Uses()
-      || state.withLock { $0.isPerforming || !$0.queue.isEmpty }
+    let uses = counters.current
+    return state.withLock { state in
+      // After the end nobody notes reads any more.
+      state.isPerforming || !state.queue.isEmpty
+        || !state.queue.isClosed && uses != DiskCounters.Uses()
+    }
   }
 
   /// A poster that is not in the index yet.

@@ -39,6 +39,8 @@ final class Index: Sendable {
 
   private init(opening directory: FileDescriptor, isNew: Bool) throws(PosterError) {
     files = IndexFiles(directory: directory)
+    postercache_enter_index()
+    defer { postercache_leave_index() }
     try files.prepare()
     var created: OpaquePointer?
     do throws(PosterError) {
@@ -65,7 +67,7 @@ final class Index: Sendable {
       try Self.check(status, "open")
       if !isNew { try Self.requireWhole(environment, files) }
       try Self.check(mdb_reader_check(environment, nil), "open")
-      tables = try Self.openTables(environment)
+      tables = try Self.openTables(environment, creating: isNew)
       files.reserve()
       self.environment = environment
     } catch {
@@ -105,8 +107,13 @@ final class Index: Sendable {
     // Not while somebody makes it longer.
     var begun: OpaquePointer?
     try check(mdb_txn_begin(environment, nil, 0, &begun), "begin")
-    defer { mdb_txn_abort(begun) }
-    try files.cover(bytes)
+    do throws(PosterError) {
+      try files.cover(bytes)
+      mdb_txn_abort(begun)
+    } catch {
+      mdb_txn_abort(begun)
+      throw error
+    }
     if let damage = try IndexCheck.damage(of: files.directory) {
       throw .damagedIndex("it was cut short: \(damage)")
     }
@@ -189,8 +196,16 @@ final class Index: Sendable {
   func read<Result>(
     _ body: (IndexTransaction) throws(PosterError) -> Result
   ) throws(PosterError) -> Result {
-    let reader = try takeReader()
+    postercache_enter_index()
+    let reader: Reader
+    do throws(PosterError) {
+      reader = try takeReader()
+    } catch {
+      postercache_leave_index()
+      throw error
+    }
     defer {
+      postercache_leave_index()
       mdb_txn_reset(reader.handle)
       idleReaders.withLock { $0.append(reader) }
     }
@@ -201,6 +216,8 @@ final class Index: Sendable {
   func write<Result>(
     _ body: (IndexTransaction) throws(PosterError) -> Result
   ) throws(PosterError) -> Result {
+    postercache_enter_index()
+    defer { postercache_leave_index() }
     var begun: OpaquePointer?
     try Self.check(mdb_txn_begin(environment, nil, 0, &begun), "begin")
     // Set by the call that has just succeeded.
@@ -218,6 +235,8 @@ final class Index: Sendable {
 
   /// Runs `body` while nobody else writes.
   func holdingWriters(_ body: () throws(PosterError) -> Void) throws(PosterError) {
+    postercache_enter_index()
+    defer { postercache_leave_index() }
     var begun: OpaquePointer?
     try Self.check(mdb_txn_begin(environment, nil, 0, &begun), "begin")
     defer { mdb_txn_abort(begun) }
@@ -292,23 +311,13 @@ final class Index: Sendable {
 
   // MARK: - LMDB
 
-  /// Opens the tables, and makes them in a new index only: nobody who just looks is to wait for who
-  /// writes.
-  private static func openTables(
-    _ environment: OpaquePointer
-  ) throws(PosterError) -> [MDB_dbi] {
-    if let tables = try openTables(environment, creating: false) { return tables }
-    guard let tables = try openTables(environment, creating: true) else {
-      throw .damagedIndex("its tables")
-    }
-    return tables
-  }
-
-  /// - Returns: `nil` if there is one that is missing and must not be made.
+  /// Opens the tables, or makes them and the totals in a new index. Where they are missing from another
+  /// one it is damaged: new ones would say that there is nothing in the directory.
   private static func openTables(
     _ environment: OpaquePointer, creating: Bool
-  ) throws(PosterError) -> [MDB_dbi]? {
+  ) throws(PosterError) -> [MDB_dbi] {
     var transaction: OpaquePointer?
+    // Nobody who just looks is to wait for who writes.
     try check(
       mdb_txn_begin(environment, nil, creating ? 0 : UInt32(MDB_RDONLY), &transaction), "open")
     var tables: [MDB_dbi] = []
@@ -318,7 +327,7 @@ final class Index: Sendable {
         (creating ? UInt32(MDB_CREATE) : 0) | (table.hasIntegerKeys ? UInt32(MDB_INTEGERKEY) : 0)
       let status = mdb_dbi_open(transaction, "\(table)", flags, &identifier)
       if status != MDB_SUCCESS { mdb_txn_abort(transaction) }
-      if status == MDB_NOTFOUND, !creating { return nil }
+      if status == MDB_NOTFOUND { throw .damagedIndex("its tables") }
       try check(status, "open")
       tables.append(identifier)
     }
@@ -334,8 +343,9 @@ final class Index: Sendable {
     guard status != MDB_SUCCESS else { return }
     let reason = String(cString: mdb_strerror(status))
     switch status {
+    // The last three are errors of LMDB's own, which only a page that cannot be brings about.
     case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_PANIC, MDB_VERSION_MISMATCH,
-      MDB_INCOMPATIBLE:
+      MDB_INCOMPATIBLE, MDB_CURSOR_FULL, MDB_PAGE_FULL, MDB_BAD_TXN:
       throw .damagedIndex("\(what()): \(reason)")
     case EACCES, EPERM, EROFS, ENOENT, ENOTDIR:
       throw PosterError(.directoryUnavailable, "cannot open the cache index (\(what()): \(reason))")
@@ -357,4 +367,10 @@ extension PosterError {
       "the cache index is damaged (\(detail)): rebuild it with verify --repair, or delete the"
         + " cache directory")
   }
+}
+
+/// Whether the calling thread is using the index of a cache: for a signal's handler that wants to know
+/// whether a fault may come from a damaged page. May be called in one.
+package func isUsingCacheIndex() -> Bool {
+  postercache_is_in_index() != 0
 }

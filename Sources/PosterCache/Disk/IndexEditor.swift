@@ -74,11 +74,14 @@ struct IndexEditor {
     case pinned
   }
 
-  /// Evicts until a record of `blockBytes` fits that would replace the one for `key`.
-  mutating func makeRoom(for blockBytes: Int, replacing key: CacheKey) throws(PosterError) -> Room {
+  /// Evicts until a record of `blockBytes` fits that would replace the one for `key`, if any.
+  mutating func makeRoom(
+    for blockBytes: Int, replacing key: CacheKey?
+  ) throws(PosterError) -> Room {
     let blockBytes = UInt64(blockBytes)
     guard blockBytes + overheadBytes <= totals.limit else { return .tooLarge }
-    var replaced = try transaction.entry(key)
+    var replaced: EntryRow?
+    if let key { replaced = try transaction.entry(key) }
     let pinned = try Self.difference(
       totals.pinnedBytes, replaced.map { $0.isPinned ? UInt64($0.blockBytes) : 0 } ?? 0)
     guard pinned + blockBytes + overheadBytes <= totals.limit else { return .pinned }
@@ -90,32 +93,37 @@ struct IndexEditor {
     }
   }
 
-  /// Makes room for a record, and where it does not fit beside the version for `key` that it will
-  /// replace, gives up that version's record now. Its entry stays, with its place in the order and its
-  /// pin: until it is replaced, the poster is a miss.
+  /// What a new version of a poster takes over from the one that was given up for it.
+  struct Heritage {
+    var isUnseen: Bool
+  }
+
+  /// Makes room for a record before it is written, and drops the version for `key` that it will replace
+  /// where both do not fit. A pinned version is not dropped before the new one is there: it needs room
+  /// beside it.
   mutating func makeRoomAtOnce(
     for blockBytes: Int, replacing key: CacheKey
-  ) throws(PosterError) {
-    guard try makeRoom(for: blockBytes, replacing: key) == .made,
-      let earlier = try transaction.entry(key), totalBytes + UInt64(blockBytes) > totals.limit
-    else { return }
-    // Its blocks go on to be counted, and are given back once more with the entry.
-    freed.append(
-      PendingExtent(
-        segment: earlier.segment, offset: earlier.offset, length: UInt64(earlier.blockBytes)))
+  ) throws(PosterError) -> (room: Room, heritage: Heritage?) {
+    let isPinned = try isPinned(key)
+    let room = try makeRoom(for: blockBytes, replacing: isPinned ? nil : key)
+    guard room == .made, !isPinned, let earlier = try transaction.entry(key),
+      totalBytes + UInt64(blockBytes) > totals.limit
+    else { return (room, nil) }
+    try discard(key, earlier)
+    return (room, Heritage(isUnseen: earlier.isUnseen))
   }
 
   /// Enters a record that lies at `offset` of `segment`, as the most recently used of its rank. An
   /// earlier version gives its place back and leaves its pin to the new one.
   mutating func insert(
     _ key: CacheKey, header: RecordHeader, segment: UInt32, offset: UInt64, storedAt: Int64,
-    expiresAt: Int64
+    expiresAt: Int64, heritage: Heritage? = nil
   ) throws(PosterError) {
     let earlier = try transaction.entry(key)
     if let earlier { try discard(key, earlier) }
     let entry = EntryRow(
       segment: segment, offset: offset, isPinned: earlier?.isPinned ?? false,
-      isUnseen: header.isUnseen && earlier?.isUnseen ?? true,
+      isUnseen: header.isUnseen && earlier?.isUnseen ?? heritage?.isUnseen ?? true,
       metadataLength: UInt32(header.metadataLength), bodyLength: UInt32(header.bodyLength),
       sequence: header.sequence, tick: takeTick(), storedAt: storedAt, expiresAt: expiresAt)
     try enter(key, entry, isAppended: true)

@@ -43,13 +43,7 @@ struct IndexRebuild {
   // MARK: - Private
 
   private func fill(_ place: NewIndexPlace, _ outcome: inout Outcome) throws(PosterError) {
-    let folder: FileDescriptor
-    do throws(SystemError) {
-      folder = try place.make()
-    } catch {
-      throw CacheDirectory.unusable(directory.path, error)
-    }
-    let index = try Index.acquire(in: folder, creating: true)
+    let index = try place.makeIndex()
     do {
       // The environment has to be closed before its file gets another name.
       defer { Index.release(index) }

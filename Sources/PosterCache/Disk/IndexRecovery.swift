@@ -11,7 +11,20 @@ enum IndexRecovery {
       _ = try rebuild(directory)
     } else if !IndexFiles(directory: directory.index).exist {
       guard try directory.segmentNumbers().isEmpty else { throw .damagedIndex("it is missing") }
-      Index.release(try Index.acquire(in: directory.index, creating: true))
+      try create(directory)
+    }
+  }
+
+  /// Makes the index of a new directory, complete before it has its name.
+  private static func create(_ directory: CacheDirectory) throws(PosterError) {
+    let place = NewIndexPlace(directory: directory.index)
+    do {
+      Index.release(try place.makeIndex())
+      try place.takeOver()
+    } catch {
+      place.remove()
+      throw PosterError(
+        .directoryUnavailable, "cannot make the index of \(directory.path)", underlying: error)
     }
   }
 

@@ -6,7 +6,10 @@ enum IndexRewrite {
     guard let size = try? index.size(), size.isWorthRewriting(fileBytes: index.fileBytes) else {
       return false
     }
+    // Free pages make room for the copy; the copy has none. Where they stay, there may be room anyway.
+    try? index.giveBackFreePages(max(0, size.occupied - size.used))
     let room = try? index.read { rows throws(PosterError) in
+      let size = IndexSize(used: size.used, occupied: index.files.dataBlockBytes)
       let editor = try IndexEditor(rows, size: size)
       return Int(editor.totals.limit) - Int(editor.totalBytes)
     }

@@ -30,9 +30,12 @@ extension IndexTransaction {
     try key.withBytes { key throws(PosterError) in try delete(table, key) }
   }
 
-  /// The directory's totals; a new directory's where nothing is stored yet.
+  /// The directory's totals, which every index has from the beginning.
   func totals() throws(PosterError) -> TotalsRow {
-    try row(.totals, TotalsRow.key) ?? TotalsRow()
+    guard let totals: TotalsRow = try row(.totals, TotalsRow.key) else {
+      throw .damagedIndex("totals")
+    }
+    return totals
   }
 
   /// Where the poster for `key` lies.

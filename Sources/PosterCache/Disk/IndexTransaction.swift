@@ -34,12 +34,16 @@ struct IndexTransaction {
   /// `limit` of them.
   func freePages(notAfter number: UInt64, count limit: Int) throws(PosterError) -> [Int] {
     var pages: [Int] = []
+    let end = index.fileBytes / index.pageBytes
     // A row for each transaction that freed pages, under its number: their count, then the pages.
     try forEachRow(identifier: 0, .backward) { key, value throws(PosterError) in
       let size = MemoryLayout<Int>.size
       guard key.count == size, key.loadUnaligned(as: UInt64.self) <= number else { return true }
-      for index in 0..<min(Self.pageCount(of: value), limit - pages.count) {
-        pages.append(value.loadUnaligned(fromByteOffset: (index + 1) * size, as: Int.self))
+      for offset in 0..<min(Self.pageCount(of: value), limit - pages.count) {
+        let page = value.loadUnaligned(fromByteOffset: (offset + 1) * size, as: Int.self)
+        // The first two are never free.
+        guard (2..<end).contains(page) else { throw .damagedIndex("its free pages") }
+        pages.append(page)
       }
       return pages.count < limit
     }

@@ -27,10 +27,12 @@ struct Leftovers {
     let next: UInt32
 
     init(_ transaction: IndexTransaction) throws(PosterError) {
-      for (number, row) in try transaction.segments() where row.isOpen {
-        open.append((number, Int(row.committedEnd)))
-      }
       next = UInt32(try transaction.totals().nextSegment)
+      for (number, row) in try transaction.segments() {
+        // What was never entered is deleted: that must not be believed of one that was.
+        guard number < next else { throw .damagedIndex("numbers of segments") }
+        if row.isOpen { open.append((number, Int(row.committedEnd))) }
+      }
     }
   }
 

@@ -18,6 +18,26 @@ struct NewIndexPlace {
     return try open()
   }
 
+  /// Makes an index in the folder that says that there is nothing. Needs one of ``Index/release(_:)``.
+  func makeIndex() throws(PosterError) -> Index {
+    let folder: FileDescriptor
+    do throws(SystemError) {
+      folder = try make()
+    } catch {
+      throw PosterError(.directoryUnavailable, "cannot make the cache index", underlying: error)
+    }
+    let index = try Index.acquire(in: folder, creating: true)
+    do throws(PosterError) {
+      try index.write { transaction throws(PosterError) in
+        try transaction.put(.totals, TotalsRow.key, TotalsRow())
+      }
+      return index
+    } catch {
+      Index.release(index)
+      throw error
+    }
+  }
+
   /// Puts the index from the folder, which nobody has open, into the place of the old one.
   func takeOver() throws(SystemError) {
     let folder = try open()

@@ -270,6 +270,8 @@ final class SegmentAppender {
   private func begin(_ editor: inout IndexEditor) throws(PosterError) -> Current {
     while true {
       let number = try editor.takeSegmentNumber()
+      // What has been in it would be cut off.
+      guard try editor.segment(number) == nil else { throw .damagedIndex("numbers of segments") }
       let begun: Current
       do throws(SystemError) {
         let file = try directory.createSegment(number)

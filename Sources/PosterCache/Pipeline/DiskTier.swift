@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The disk tier as a pipeline has it: a ``DiskCache`` that may be lost and found again.
 ///
@@ -21,7 +22,8 @@ final class DiskTier: Sendable {
   private enum State {
     case open(DiskCache, generation: Int)
     /// Being opened; what waits to be stored in it, and its bytes.
-    case opening([Insertion], bytes: Int, generation: Int)
+    /// The cache is there once its directory is open and while it is given what has waited.
+    case opening([Insertion], bytes: Int, generation: Int, DiskCache?)
     /// Could not be opened, for this reason, and is not tried again before this time or a change of
     /// what stands at the path.
     case unusable(PosterError, retryAt: UInt64, found: Standing, generation: Int)
@@ -52,6 +54,7 @@ final class DiskTier: Sendable {
   private let path: String
   /// A limit that was asked for; a directory that is made anew gets it as well.
   private let limit: ByteSize?
+  private let isLimitSet = Atomic(false)
   private let warnings: WarningGate
   private let state: Lock<State>
 
@@ -70,6 +73,7 @@ final class DiskTier: Sendable {
     self.warnings = warnings
     do throws(PosterError) {
       state = Lock(.open(try DiskCache(directory: path, limit: limit), generation: 0))
+      isLimitSet.store(true, ordering: .relaxed)
     } catch {
       guard !isRequired else { throw error }
       warnings.warn(error)
@@ -98,7 +102,9 @@ final class DiskTier: Sendable {
     }
     switch last {
     case .open(let cache, _): cache.close()
-    case .opening(let waiting, _, _): Self.refuse(waiting, Self.closedError)
+    case .opening(let waiting, _, _, let cache):
+      cache?.close()
+      Self.refuse(waiting, Self.closedError)
     case .unusable, .closed: break
     }
   }
@@ -112,19 +118,19 @@ final class DiskTier: Sendable {
       switch state {
       case .open(let cache, let generation):
         return (.store(cache, generation), false)
-      case .opening(let waiting, let bytes, let generation):
+      case .opening(let waiting, let bytes, let generation, let cache):
         let total = bytes + insertion.poster.body.count
         guard total <= Self.maximumWaitingBytes else {
           return (.refuse(PosterError(.notStored, "the disk cannot keep up")), false)
         }
-        state = .opening(waiting + [insertion], bytes: total, generation: generation)
+        state = .opening(waiting + [insertion], bytes: total, generation: generation, cache)
         return (.wait, false)
       case .unusable(let error, let retryAt, let found, let generation):
         guard retryAt <= monotonicNanoseconds() || found != Standing(path) else {
           return (.refuse(error), false)
         }
         state = .opening(
-          [insertion], bytes: insertion.poster.body.count, generation: generation + 1)
+          [insertion], bytes: insertion.poster.body.count, generation: generation + 1, nil)
         return (.wait, true)
       case .closed:
         return (.refuse(Self.closedError), false)
@@ -154,7 +160,7 @@ final class DiskTier: Sendable {
   private func cacheWasLost(_ lost: Int, _ error: PosterError) {
     let cache = state.withLock { state -> DiskCache? in
       guard case .open(let cache, lost) = state else { return nil }
-      state = .opening([], bytes: 0, generation: lost + 1)
+      state = .opening([], bytes: 0, generation: lost + 1, nil)
       return cache
     }
     // Its last reference may go here, outside the lock: that ends its thread.
@@ -167,7 +173,10 @@ final class DiskTier: Sendable {
   private func open() {
     WorkerThread(name: "poster-reopen") { [self] in
       do throws(PosterError) {
-        let cache = try DiskCache(directory: path, limit: limit)
+        // A limit that has been set belongs to the directory, which somebody may have given another one.
+        let isDue = !isLimitSet.load(ordering: .relaxed) || access("\(path)/format", F_OK) != 0
+        let cache = try DiskCache(directory: path, limit: isDue ? limit : nil)
+        isLimitSet.store(true, ordering: .relaxed)
         while let waiting = takeWaiting(for: cache) {
           for insertion in waiting {
             cache.insert(
@@ -178,7 +187,7 @@ final class DiskTier: Sendable {
         warnings.warn(error)
         let next = Self.unusable(path, error)
         let waiting = state.withLock { state -> [Insertion] in
-          guard case .opening(let waiting, _, let generation) = state else { return [] }
+          guard case .opening(let waiting, _, let generation, _) = state else { return [] }
           state = next(generation)
           return waiting
         }
@@ -191,10 +200,11 @@ final class DiskTier: Sendable {
   /// wants it any more.
   private func takeWaiting(for cache: DiskCache) -> [Insertion]? {
     let (waiting, isWanted) = state.withLock { state -> ([Insertion], Bool) in
-      guard case .opening(let waiting, _, let generation) = state else { return ([], false) }
+      guard case .opening(let waiting, _, let generation, _) = state else { return ([], false) }
       state =
         waiting.isEmpty
-        ? .open(cache, generation: generation) : .opening([], bytes: 0, generation: generation)
+        ? .open(cache, generation: generation)
+        : .opening([], bytes: 0, generation: generation, cache)
       return (waiting, true)
     }
     guard isWanted else {

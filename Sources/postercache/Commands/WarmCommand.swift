@@ -18,7 +18,7 @@ struct WarmCommand {
     let pipeline = try session.pipeline(directory: directory, demo: servers.demo)
     let feed = try options.listing.feed(from: servers, through: pipeline)
     let start = ContinuousClock.now
-    let evictions = Self.statistics(of: pipeline)?.evictions ?? 0
+    let before = Self.statistics(of: pipeline)
     let tally: WarmTally
     var pinned: Result<DiskChange, PosterError>?
     do {
@@ -43,9 +43,9 @@ struct WarmCommand {
     let after = Self.statistics(of: pipeline)
     await pipeline.shutdown()
     console.clearProgress()
-    if let after, after.evictions > evictions {
+    if let before, let after, after.evictions > before.evictions {
       console.note(
-        "\(counted(after.evictions - evictions, "poster")) evicted to keep the limit of"
+        "\(counted(after.evictions - before.evictions, "poster")) evicted to keep the limit of"
           + " \(ByteSize(bytes: after.limit))")
     }
     if Task.isCancelled {

@@ -14,10 +14,6 @@ final class ExportDirectory {
   ///
   /// - Throws: ``PosterError/Code/notStored`` with the system's reason.
   init(_ path: String) throws(PosterError) {
-    guard ![path, "\(path)/.."].contains(where: Self.isCache) else {
-      throw PosterError(
-        .invalidConfiguration, "\(path) is a cache directory: export to another one")
-    }
     let creation = Self.makeDirectories(path)
     let opened = postercache_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard opened >= 0 else {
@@ -26,6 +22,12 @@ final class ExportDirectory {
     }
     self.path = path
     descriptor = opened
+    guard !["", "/.."].contains(where: { Self.isCache("/proc/self/fd/\(opened)\($0)") }) else {
+      // Only if it has just been made: others are not empty.
+      rmdir(path)
+      throw PosterError(
+        .invalidConfiguration, "\(path) belongs to a cache directory: export to another one")
+    }
     removeLeftovers()
   }
 
@@ -84,7 +86,8 @@ final class ExportDirectory {
     ["format", "segments", "index"].allSatisfy { access("\(path)/\($0)", F_OK) == 0 }
   }
 
-  /// Removes the temporary files of exports that died.
+  /// Removes the temporary files of exports that died. Processes in other containers have numbers of
+  /// their own: what is young may be theirs.
   private func removeLeftovers() {
     guard let stream = opendir("/proc/self/fd/\(descriptor)") else { return }
     defer { closedir(stream) }
@@ -94,10 +97,17 @@ final class ExportDirectory {
       }
       let words = name.split(separator: "-", omittingEmptySubsequences: false)
       guard words.count == 3, words[0] == ".postercache", words[2].hasSuffix(".tmp"),
-        let process = pid_t(words[1]), process > 0, kill(process, 0) == -1, errno == ESRCH
+        let process = pid_t(words[1]), process > 0, kill(process, 0) == -1, errno == ESRCH,
+        isOld(name)
       else { continue }
       unlinkat(descriptor, name, 0)
     }
+  }
+
+  private func isOld(_ name: String) -> Bool {
+    var status = stat()
+    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+    return status.st_mtim.tv_sec < time(nil) - 3600
   }
 
   /// Makes the directory and its parents where they are missing; returns `errno` of the last that

@@ -50,7 +50,7 @@ struct ExportTests {
     #expect(
       await place.run("get", "\(place.origin.images.canonical)w92/a.jpg", "-o", "/dev/null").status
         == 0)
-    for target in [place.cache, "\(place.cache)/segments", "\(place.cache)/index/"] {
+    for target in ["", "/segments", "/index/", "/new"].map({ place.cache + $0 }) {
       let before = CacheFiles.names(in: target)
       let result = await place.run("export", "--to", target)
       #expect(result.status == 2 && result.errorLines.count == 1, "\(result.errors)")
@@ -61,6 +61,9 @@ struct ExportTests {
     // No process has a number as large as this one.
     for name in [".postercache-2000000000-0.tmp", ".postercache-1-0.tmp", ".postercache-x.tmp"] {
       close(open("\(target)/\(name)", O_CREAT | O_WRONLY, 0o644))
+      // Two hours ago.
+      var times = [timeval](repeating: timeval(tv_sec: time(nil) - 7200, tv_usec: 0), count: 2)
+      utimes("\(target)/\(name)", &times)
     }
     #expect(await place.run("export", "--to", target).status == 0)
     #expect(

@@ -168,7 +168,8 @@ struct VerifyTests {
       }
       files.overwrite("index/data.mdb", at: 0, with: Array(sound))
     }
-    #expect(await place.run("verify").status == 0)
+    let verified = await place.run("verify")
+    #expect(verified.status == 0, "\(verified.output) \(verified.errors)")
   }
 
   // MARK: -
