@@ -21,7 +21,7 @@ final class DirectoryEditor {
   /// Something was committed since the last sync.
   var isUnsynced = false
   /// The room that was made for a large poster, with which the current batch begins.
-  private var largeRoom: (room: IndexEditor.Room, heritage: IndexEditor.Heritage?)?
+  private var largeRoom: (room: IndexEditor.Room, wasUnseen: Bool?)?
   /// Uses that may be noted in one batch.
   private(set) var usesPerBatch = DiskQueue.dueTouches
 
@@ -222,7 +222,7 @@ final class DirectoryEditor {
       poster.key, header: place.header, segment: place.segment, offset: UInt64(place.offset),
       storedAt: poster.metadata.storedAt.milliseconds,
       expiresAt: poster.metadata.expiresAt.milliseconds,
-      heritage: insertion.isLarge ? largeRoom?.heritage : nil)
+      wasUnseen: insertion.isLarge ? largeRoom?.wasUnseen : nil)
     return nil
   }
 

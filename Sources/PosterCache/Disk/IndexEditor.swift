@@ -93,37 +93,36 @@ struct IndexEditor {
     }
   }
 
-  /// What a new version of a poster takes over from the one that was given up for it.
-  struct Heritage {
-    var isUnseen: Bool
-  }
-
   /// Makes room for a record before it is written, and drops the version for `key` that it will replace
   /// where both do not fit. A pinned version is not dropped before the new one is there: it needs room
   /// beside it.
+  ///
+  /// - Returns: with the room, whether a version that was dropped was unseen; `nil` if none was.
   mutating func makeRoomAtOnce(
     for blockBytes: Int, replacing key: CacheKey
-  ) throws(PosterError) -> (room: Room, heritage: Heritage?) {
+  ) throws(PosterError) -> (room: Room, wasUnseen: Bool?) {
     let isPinned = try isPinned(key)
     let room = try makeRoom(for: blockBytes, replacing: isPinned ? nil : key)
     guard room == .made, !isPinned, let earlier = try transaction.entry(key),
       totalBytes + UInt64(blockBytes) > totals.limit
     else { return (room, nil) }
     try discard(key, earlier)
-    return (room, Heritage(isUnseen: earlier.isUnseen))
+    return (room, earlier.isUnseen)
   }
 
   /// Enters a record that lies at `offset` of `segment`, as the most recently used of its rank. An
   /// earlier version gives its place back and leaves its pin to the new one.
+  ///
+  /// - Parameter wasUnseen: whether the earlier version was unseen that has been dropped to make room.
   mutating func insert(
     _ key: CacheKey, header: RecordHeader, segment: UInt32, offset: UInt64, storedAt: Int64,
-    expiresAt: Int64, heritage: Heritage? = nil
+    expiresAt: Int64, wasUnseen: Bool? = nil
   ) throws(PosterError) {
     let earlier = try transaction.entry(key)
     if let earlier { try discard(key, earlier) }
     let entry = EntryRow(
       segment: segment, offset: offset, isPinned: earlier?.isPinned ?? false,
-      isUnseen: header.isUnseen && earlier?.isUnseen ?? heritage?.isUnseen ?? true,
+      isUnseen: header.isUnseen && earlier?.isUnseen ?? wasUnseen ?? true,
       metadataLength: UInt32(header.metadataLength), bodyLength: UInt32(header.bodyLength),
       sequence: header.sequence, tick: takeTick(), storedAt: storedAt, expiresAt: expiresAt)
     try enter(key, entry, isAppended: true)
