@@ -2,8 +2,8 @@
 ///
 /// - Exact LRU: reading and rewriting count as use; the order is a counter in the index and survives
 ///   reopening and every change of the wall clock. A use is on disk at most a second later.
-/// - The limit is the directory's and holds whenever an index transaction has been committed, over
-///   all processes that use the directory.
+/// - The limit is the directory's and holds over all processes that use it, in blocks of the disk. While
+///   a batch is on its way it is exceeded by at most 2 MiB for each process that writes.
 /// - A picture is handed out only if its checksum, key and address are right; everything else is a
 ///   miss.
 ///
