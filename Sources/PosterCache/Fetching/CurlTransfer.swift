@@ -53,7 +53,12 @@ final class CurlTransfer {
   // MARK: - Preparing
 
   /// Makes the handle ready for `request`; if that fails, it has to be recycled all the same.
-  func prepare(_ request: FetchRequest) throws(FetchFailure) {
+  ///
+  /// - Parameter partial: the picture's beginning; asks for the rest only, if the server still has
+  ///   the same picture.
+  func prepare(
+    _ request: FetchRequest, resuming partial: PartialBody? = nil
+  ) throws(FetchFailure) {
     headers = ResponseHeaders()
     discardBody()
     hasBegunBody = false
@@ -84,6 +89,10 @@ final class CurlTransfer {
       throw FetchFailure(unusable: request.address)
     }
   }
+
+  /// What has come of a picture whose transfer is stopped now, if it can be resumed: the status is
+  /// that of success, the length known, the validator strong.
+  func takePartial() -> PartialBody? { nil }
 
   /// Lets go of the last transfer's body and secrets.
   func recycle() {

@@ -16,6 +16,11 @@ package struct FetchRequest: Sendable {
   package var priority: Priority
   /// What is expected.
   package var kind: Kind
+  /// What is in the cache and may still be right: the request becomes conditional (RFC 9110, section
+  /// 13), and is answered with this picture if the server says that it has not changed.
+  package var stored: StoredPoster?
+  /// Whether caches on the way must ask the server, too (`Cache-Control: no-cache`).
+  package var isRefresh = false
 
   /// A request for `address`, whose key is computed unless it is known already.
   package init(

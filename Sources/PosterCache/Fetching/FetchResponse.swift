@@ -8,6 +8,9 @@ package struct FetchResponse: Sendable {
   package var body: PosterBody
   /// What kind of picture the body is; `nil` for a page.
   package var type: ImageType?
+  /// Whether the server confirmed ``FetchRequest/stored``, whose body this response has then; its
+  /// headers are those of the 304.
+  package var isNotModified = false
   /// What the receivers of this response share.
   package let keepsake = Keepsake()
 
