@@ -11,7 +11,8 @@ final class PartialBody {
   /// What has come.
   private var builder: PosterBody.Builder?
 
-  init(address: PosterAddress, validator: String, total: Int, builder: consuming PosterBody.Builder) {
+  init(address: PosterAddress, validator: String, total: Int, builder: consuming PosterBody.Builder)
+  {
     self.address = address
     self.validator = validator
     self.total = total
