@@ -156,7 +156,18 @@ struct DiskLeaseTests {
     #expect(try DiskCache.verify(directory: path).isSound)
   }
 
-  @Test func `a child made by fork gets errors and harms nothing`() throws {
+  #if POSTERCACHE_THREAD_SANITIZER
+    private static let canRunInChild = false
+  #else
+    private static let canRunInChild = true
+  #endif
+
+  @Test(
+    .enabled(
+      if: canRunInChild,
+      "with ThreadSanitizer, Swift's runtime now and then hangs in a child of a process with threads"
+    ))
+  func `a child made by fork gets errors and harms nothing`() throws {
     let cache = try DiskCache(directory: path)
     #expect(cache.store(SamplePoster.make(1)) == nil)
     // Locks that other threads hold at the moment of the fork must not matter either.
@@ -168,42 +179,57 @@ struct DiskLeaseTests {
         self.path = path
       }
     }
+    // In the parent first, on another cache: what Swift's runtime does only once must be done before the
+    // fork, as another thread may be about it at that moment.
+    let other = TemporaryDirectory()
+    let rehearsal = Context(cache: try DiskCache(directory: other.path), path: other.path)
+    #expect(Self.firstAllowed(rehearsal.cache, path: rehearsal.path) == 1)
+    try cache.flush()
     let context = Context(cache: cache, path: path)
     let status = postercache_run_in_child(
       { pointer in
         // Passed below.
         let context = Unmanaged<Context>.fromOpaque(pointer!).takeUnretainedValue()
-        let cache = context.cache
-        func isRefused(_ body: () throws -> Void) -> Bool {
-          do { try body() } catch { return (error as? PosterError)?.code == .forkedProcess }
-          return false
-        }
-        let request = SamplePoster.request(1)
-        let checks = [
-          isRefused { _ = try cache.poster(for: request) },
-          isRefused { _ = try cache.lease(request) },
-          isRefused { try cache.flush() },
-          isRefused { _ = try cache.statistics() },
-          isRefused { try cache.forEachEntry { _ in true } },
-          isRefused { try cache.evict([request]) },
-          isRefused { try cache.removeAll() },
-          isRefused { _ = try DiskCache(directory: context.path) },
-          isRefused { _ = try DiskCache.verify(directory: context.path) },
-        ]
-        let isInsertRefused = Monitor(false)
-        cache.insert(SamplePoster.make(2)) { result in
-          guard case .failure(let error) = result, error.code == .forkedProcess else { return }
-          isInsertRefused.withLock { $0 = true }
-        }
-        cache.noteUse(of: request, isSeen: true)
-        cache.close()
-        guard isInsertRefused.withLock({ $0 }) else { return 100 }
-        return CInt(checks.firstIndex(of: false).map { $0 + 1 } ?? 0)
+        return Self.firstAllowed(context.cache, path: context.path)
       }, Unmanaged.passUnretained(context).toOpaque())
     #expect(status == 0)
     // The parent goes on.
     #expect(try cache.hasSample(1))
     #expect(cache.store(SamplePoster.make(3)) == nil)
     #expect(try cache.numbers() == [3, 1])
+  }
+
+  /// The number of the first call on `cache` that was not refused as one in a child made by `fork`, 0 if
+  /// all were.
+  private static func firstAllowed(_ cache: DiskCache, path: String) -> CInt {
+    func isRefused(_ body: () throws -> Void) -> Bool {
+      do { try body() } catch { return (error as? PosterError)?.code == .forkedProcess }
+      return false
+    }
+    let request = SamplePoster.request(1)
+    let isInsertRefused = Monitor(false)
+    // For the rehearsal, in which nothing is refused.
+    _ = isRefused { throw ForkGuard.error }
+    let checks = [
+      isRefused { _ = try cache.poster(for: request) },
+      isRefused { _ = try cache.lease(request) },
+      isRefused { try cache.flush() },
+      isRefused { _ = try cache.statistics() },
+      isRefused { try cache.forEachEntry { _ in true } },
+      isRefused { try cache.evict([request]) },
+      isRefused { try cache.removeAll() },
+      isRefused { _ = try DiskCache(directory: path) },
+      isRefused { _ = try DiskCache.verify(directory: path) },
+    ]
+    cache.insert(SamplePoster.make(2)) { result in
+      guard case .failure(let error) = result, error.code == .forkedProcess else { return }
+      isInsertRefused.withLock { $0 = true }
+    }
+    cache.noteUse(of: request, isSeen: true)
+    cache.close()
+    guard isInsertRefused.withLock({ $0 }) else {
+      return CInt(checks.firstIndex(of: false) ?? checks.count) + 1
+    }
+    return CInt(checks.firstIndex(of: false).map { $0 + 1 } ?? 0)
   }
 }
