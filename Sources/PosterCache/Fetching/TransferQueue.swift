@@ -2,14 +2,15 @@
 ///
 /// Each method is an event and returns what must be done because of it. A *ticket* is one interest
 /// in one address; all tickets for an address share one *transfer*. A transfer waits in its host's
-/// queue (or out a back-off), runs, and ends by completing every ticket it has left. What may run
-/// is limited per host by connections, request rate and `Retry-After`, and in all by
-/// `maximumTransfers`. Order: the highest priority first, within a priority the oldest ticket; a
-/// transfer ranks as the best of its tickets, always as of now.
+/// queue (or out a back-off), is in flight, and ends by completing every ticket it has left. What may
+/// start is limited for each host by its ``HostQueue`` and in all by `maximumTransfers`. Order: the
+/// highest priority first, within a priority the oldest ticket; a transfer ranks as the best of its
+/// tickets, always as of now.
 ///
-/// Queues are heaps whose entries go stale when a transfer leaves or changes rank. Stale entries
-/// are dropped when they surface and swept when they outnumber the live ones, so every event takes
-/// (amortised) logarithmic time.
+/// A transfer whose last ticket is dropped is stopped, unless it is nearly done: then it goes on,
+/// wanted by nobody, and serves whoever asks for its address meanwhile.
+///
+/// Queues are heaps with stale entries, so every event takes (amortised) logarithmic time.
 struct TransferQueue {
   /// Names a transfer from its start until the action that ends it; used again afterwards.
   typealias TransferID = Int
@@ -18,9 +19,12 @@ struct TransferQueue {
   enum Action: Equatable {
     /// Make the request that ``TransferQueue/request(of:)`` names.
     case start(TransferID)
-    /// Stop the running transfer; nobody wants to hear of it again.
+    /// Stop the transfer in flight; nobody wants to hear of it again.
     case abort(TransferID)
-    /// Tell these tickets how it ended, and that is the last they hear.
+    /// The transfer in flight is wanted with this priority from now on.
+    case prioritize(TransferID, Priority)
+    /// Tell these tickets how it ended, and that is the last they hear. Without tickets: what has just
+    /// been reported is wanted by nobody.
     case complete([Ticket], Ending)
   }
 
@@ -34,12 +38,21 @@ struct TransferQueue {
     case held(host: String, seconds: Int)
   }
 
-  /// How a running transfer ended.
+  /// How a transfer in flight ended.
   enum Outcome: Equatable {
     /// It succeeded, or failed so that trying again would not help.
     case final
     /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so.
     case retriable(retryAfter: Double?)
+  }
+
+  /// How often the last ticket of a transfer was dropped, by what the transfer was doing.
+  struct Cancellations: Hashable {
+    var queued = 0
+    var waitingForRetry = 0
+    /// Nearly done and left to finish.
+    var finishing = 0
+    var stopped = 0
   }
 
   private let configuration: FetchConfiguration
@@ -58,10 +71,13 @@ struct TransferQueue {
   private var lastSerial: UInt64 = 0
   private var isShutDown = false
 
-  /// Transfers that run now.
+  /// Transfers in flight.
   private(set) var runningCount = 0
+  /// Those among them that nobody waits for.
+  private var runningOthers = 0
   /// Transfers started again after a failure.
   private(set) var retryCount = 0
+  private(set) var cancellations = Cancellations()
 
   /// The longest time for which a host is left alone because of its `Retry-After`; afterwards it is
   /// asked again, if anybody still wants something of it.
@@ -70,7 +86,8 @@ struct TransferQueue {
   /// - Parameters:
   ///   - configuration: limits and tries. A host that asks to wait longer than `timeoutSeconds`
   ///     fails its requests instead.
-  ///   - maximumTransfers: transfers at once to all hosts together; bounds open descriptors.
+  ///   - maximumTransfers: transfers at once to all hosts together, an eighth of them for visible
+  ///     posters only; bounds open descriptors.
   init(_ configuration: FetchConfiguration, maximumTransfers: Int = 256) {
     self.configuration = configuration
     self.maximumTransfers = maximumTransfers
@@ -79,6 +96,15 @@ struct TransferQueue {
 
   /// The request of a transfer that was started.
   func request(of id: TransferID) -> FetchRequest { transfers[id].request }
+
+  /// What is known of the way to the host of a transfer.
+  func link(of id: TransferID) -> LinkEstimate { hosts[transfers[id].host].queue.window.link }
+
+  /// A number for the host of a transfer; means the same host as long as that has any transfer.
+  func host(of id: TransferID) -> Int { transfers[id].host }
+
+  /// The priority with which a transfer in flight is wanted.
+  func priority(of id: TransferID) -> Priority { transfers[id].runsAs ?? .background }
 
   /// When ``timeDidPass(now:)`` is due, or `nil` if nothing waits for time.
   var nextWake: UInt64? { wakes.first?.time }
@@ -89,49 +115,78 @@ struct TransferQueue {
   mutating func requestWasMade(_ request: FetchRequest, ticket: Ticket, now: UInt64) -> [Action] {
     if isShutDown { return [.complete([ticket], .cancelled)] }
     let key = TransferKey(request)
-    if let id = transferIDs[key] {
-      add(ticket, priority: request.priority, to: id)
-      enqueueIfRankChanged(id, now: now)
-      return startReady(now: now)
+    let known = transferIDs[key]
+    let host =
+      known.map { transfers[$0].host }
+      ?? hosts.index(of: HostKey(request.address), now: now) { [configuration] key in
+        HostQueue(
+          key: key, limits: HostLimits(host: key.name, configuration: configuration),
+          window: configuration.prefetchWindow)
+      }
+    let id: TransferID
+    if let known {
+      id = known
+    } else if let block = block(of: host, now: now) {
+      return [.complete([ticket], block)]
+    } else {
+      id = makeTransfer(request, host: host)
+      transferIDs[key] = id
     }
-    let host = hosts.index(of: HostKey(request.address), now: now) { key in
-      HostLimits(host: key.name, configuration: configuration)
-    }
-    if let block = block(of: host, now: now) { return [.complete([ticket], block)] }
-    let id = makeTransfer(request, host: host)
-    transferIDs[key] = id
     add(ticket, priority: request.priority, to: id)
-    enqueue(id, now: now)
-    return startReady(now: now)
+    let isWaiting = request.priority == .visible && transfers[id].runsAs == nil
+    hosts[host].queue.requestWasMade(
+      request.priority, waitingVisible: isWaiting ? 1 : 0, now: now)
+    if known == nil { enqueue(id, now: now) }
+    return ticketsDidChange(of: id, now: now) + startReady(now: now)
   }
 
   /// Whoever held `ticket` lost interest. Unknown and completed tickets are ignored.
-  mutating func ticketWasDropped(_ ticket: Ticket, now: UInt64) -> [Action] {
+  ///
+  /// - Parameter isNearlyDone: whether letting this transfer in flight finish costs less than stopping
+  ///   it.
+  mutating func ticketWasDropped(
+    _ ticket: Ticket, now: UInt64, isNearlyDone: (TransferID) -> Bool = { _ in false }
+  ) -> [Action] {
     guard let place = tickets.removeValue(forKey: ticket) else { return [] }
     let completion = Action.complete([ticket], .cancelled)
     let id = place.transfer
     transfers[id].tickets[place.priority.rawValue].count -= 1
     if transfers[id].tickets.liveCount > 0 {
       sweepTickets(of: id, priority: place.priority)
-      enqueueIfRankChanged(id, now: now)
-      return startReady(now: now) + [completion]
+      return ticketsDidChange(of: id, now: now) + startReady(now: now) + [completion]
     }
     let host = transfers[id].host
-    let wasRunning = transfers[id].isRunning
-    if wasRunning { stopRunning(id) }
-    release(id)
+    var actions: [Action] = []
+    if transfers[id].runsAs == nil {
+      if transfers[id].delayEntry == nil {
+        cancellations.queued += 1
+      } else {
+        cancellations.waitingForRetry += 1
+      }
+      release(id)
+    } else if isNearlyDone(id) {
+      cancellations.finishing += 1
+      actions = ticketsDidChange(of: id, now: now)
+    } else {
+      cancellations.stopped += 1
+      stopRunning(id, nil, now: now)
+      release(id)
+      actions = [.abort(id)]
+    }
     offer(host, now: now)
-    return (wasRunning ? [.abort(id)] : []) + startReady(now: now) + [completion]
+    return actions + startReady(now: now) + [completion]
   }
 
-  /// A running transfer ended.
+  /// A transfer in flight ended.
   ///
-  /// - Parameter jitter: random, from 0 up to and without 1.
+  /// - Parameters:
+  ///   - sample: what it measured.
+  ///   - jitter: random, from 0 up to and without 1.
   mutating func transferDidFinish(
-    _ id: TransferID, _ outcome: Outcome, now: UInt64, jitter: Double
+    _ id: TransferID, _ outcome: Outcome, sample: TransferSample? = nil, now: UInt64, jitter: Double
   ) -> [Action] {
-    precondition(transfers[id].isRunning, "transfer \(id) finished without running")
-    stopRunning(id)
+    precondition(transfers[id].runsAs != nil, "transfer \(id) finished without running")
+    stopRunning(id, sample, now: now)
     let host = transfers[id].host
     var completions: [Action] = []
     switch outcome {
@@ -140,7 +195,9 @@ struct TransferQueue {
       if let block = block(of: host, now: now) {
         completions = endEverything(waitingFor: host, block)
         completions.append(complete(id, retryAfter == nil ? .finished : block))
-      } else if transfers[id].tries >= configuration.tries {
+      } else if transfers[id].tries >= configuration.tries
+        || transfers[id].tickets.liveCount == 0
+      {
         completions.append(complete(id, .finished))
       } else {
         // A host that asked for longer is held anyway; one that says "at once", as a date in the
@@ -160,12 +217,12 @@ struct TransferQueue {
   }
 
   /// The engine ends: every ticket completes as cancelled, now and from now on.
-  mutating func didShutDown() -> [Action] {
+  mutating func didShutDown(now: UInt64 = 0) -> [Action] {
     isShutDown = true
     var actions: [Action] = []
     for id in transferIDs.values.sorted() {
-      if transfers[id].isRunning {
-        stopRunning(id)
+      if transfers[id].runsAs != nil {
+        stopRunning(id, nil, now: now)
         actions.append(.abort(id))
       }
       actions.append(complete(id, .cancelled))
@@ -182,13 +239,32 @@ struct TransferQueue {
     transfers[id].tickets[priority.rawValue].append(ticket)
   }
 
-  /// The best of a transfer's tickets.
-  private mutating func rank(of id: TransferID) -> Rank {
+  /// The best of a transfer's tickets, `nil` if it has none.
+  private mutating func rank(of id: TransferID) -> Rank? {
     for priority in Priority.allCases.reversed() {
       let first = transfers[id].tickets[priority.rawValue].first(in: tickets)
       if let first { return Rank(priority: priority, ticket: first) }
     }
-    preconditionFailure("transfer \(id) without tickets")
+    return nil
+  }
+
+  /// Gives a transfer whose tickets have changed its place in the queue or, in flight, its priority.
+  private mutating func ticketsDidChange(of id: TransferID, now: UInt64) -> [Action] {
+    let rank = rank(of: id)
+    if let entry = transfers[id].queueEntry {
+      if rank != entry.rank { enqueue(id, now: now) }
+      return []
+    }
+    // One that nobody wants is not in anybody's way for long: it is nearly done.
+    let priority = rank?.priority ?? .background
+    guard let old = transfers[id].runsAs, old != priority else { return [] }
+    transfers[id].runsAs = priority
+    let host = transfers[id].host
+    hosts[host].queue.transferDidChange(from: old, to: priority)
+    if old == .visible { runningOthers += 1 }
+    if priority == .visible { runningOthers -= 1 }
+    offer(host, now: now)
+    return [.prioritize(id, priority)]
   }
 
   private mutating func sweepTickets(of id: TransferID, priority: Priority) {
@@ -196,7 +272,7 @@ struct TransferQueue {
     transfers[id].tickets[priority.rawValue].removeStale(exceptIn: tickets)
   }
 
-  /// Ends a transfer that does not run and says so to all its tickets.
+  /// Ends a transfer that is not in flight and says so to all its tickets.
   private mutating func complete(_ id: TransferID, _ ending: Ending) -> Action {
     var left: [Ticket] = []
     for priority in Priority.allCases.reversed() {
@@ -212,7 +288,7 @@ struct TransferQueue {
   // MARK: - Transfers
 
   private mutating func makeTransfer(_ request: FetchRequest, host: Int) -> TransferID {
-    hosts[host].transferCount += 1
+    hosts[host].queue.transferCount += 1
     let transfer = Transfer(request: request, host: host)
     guard let id = freeTransfers.popLast() else {
       transfers.append(transfer)
@@ -222,39 +298,31 @@ struct TransferQueue {
     return id
   }
 
-  /// Forgets a transfer that has no tickets left and does not run.
+  /// Forgets a transfer that has no tickets left and is not in flight.
   private mutating func release(_ id: TransferID) {
     leaveQueue(id)
     if transfers[id].delayEntry != nil { delayedCount -= 1 }
     transfers[id].delayEntry = nil
     transferIDs[TransferKey(transfers[id].request)] = nil
-    hosts[transfers[id].host].transferCount -= 1
+    hosts[transfers[id].host].queue.transferCount -= 1
     freeTransfers.append(id)
   }
 
   private mutating func enqueue(_ id: TransferID, now: UInt64) {
     leaveQueue(id)
+    guard let rank = rank(of: id) else { preconditionFailure("transfer \(id) without tickets") }
     let host = transfers[id].host
-    let entry = Entry(rank: rank(of: id), serial: nextSerial(), index: id)
+    let entry = Entry(rank: rank, serial: nextSerial(), index: id)
     transfers[id].queueEntry = entry
-    hosts[host].queuedCount += 1
-    hosts[host].queue.insert(entry)
-    if hosts[host].queue.count > 2 * hosts[host].queuedCount + 64 {
-      let transfers = transfers
-      hosts[host].queue.removeAll { transfers[$0.index].queueEntry != $0 }
-    }
+    let transfers = transfers
+    hosts[host].queue.insert(entry) { transfers[$0.index].queueEntry == $0 }
     offer(host, now: now)
-  }
-
-  private mutating func enqueueIfRankChanged(_ id: TransferID, now: UInt64) {
-    guard let entry = transfers[id].queueEntry, rank(of: id) != entry.rank else { return }
-    enqueue(id, now: now)
   }
 
   private mutating func leaveQueue(_ id: TransferID) {
     guard transfers[id].queueEntry != nil else { return }
     transfers[id].queueEntry = nil
-    hosts[transfers[id].host].queuedCount -= 1
+    hosts[transfers[id].host].queue.entryDidLeave()
   }
 
   /// Lets a transfer wait before its next try: 0.25 s doubled with each try, at most 8 s, of which
@@ -266,10 +334,22 @@ struct TransferQueue {
     delayedCount += 1
   }
 
-  private mutating func stopRunning(_ id: TransferID) {
-    transfers[id].isRunning = false
-    hosts[transfers[id].host].runningCount -= 1
+  private mutating func start(_ id: TransferID, as priority: Priority, now: UInt64) {
+    leaveQueue(id)
+    transfers[id].runsAs = priority
+    if transfers[id].tries > 0 { retryCount += 1 }
+    transfers[id].tries += 1
+    runningCount += 1
+    if priority != .visible { runningOthers += 1 }
+    hosts[transfers[id].host].queue.transferDidStart(priority, now: now)
+  }
+
+  private mutating func stopRunning(_ id: TransferID, _ sample: TransferSample?, now: UInt64) {
+    guard let priority = transfers[id].runsAs else { return }
+    transfers[id].runsAs = nil
     runningCount -= 1
+    if priority != .visible { runningOthers -= 1 }
+    hosts[transfers[id].host].queue.transferDidStop(priority, sample, now: now)
   }
 
   // MARK: - Hosts
@@ -280,16 +360,16 @@ struct TransferQueue {
     let nanoseconds = UInt64(min(max(seconds, 0) * Double(nanosecondsPerSecond), longest))
     // What exceeds a request's patience must still do so after capping.
     let exceeds = seconds * Double(nanosecondsPerSecond) > Double(longestHold)
-    hosts[host].heldUntil = max(
-      hosts[host].heldUntil, now + (exceeds ? max(nanoseconds, longestHold + 1) : nanoseconds))
+    hosts[host].queue.hold(
+      until: now + (exceeds ? max(nanoseconds, longestHold + 1) : nanoseconds))
   }
 
   /// How requests to `host` end if it is held for longer than a request's patience.
   private func block(of host: Int, now: UInt64) -> Ending? {
-    let heldUntil = hosts[host].heldUntil
+    let heldUntil = hosts[host].queue.heldUntil
     guard heldUntil > now, heldUntil - now > longestHold else { return nil }
     let seconds = (heldUntil - now + nanosecondsPerSecond - 1) / nanosecondsPerSecond
-    return .held(host: hosts[host].key.name, seconds: Int(seconds))
+    return .held(host: hosts[host].queue.key.name, seconds: Int(seconds))
   }
 
   private mutating func endEverything(waitingFor host: Int, _ ending: Ending) -> [Action] {
@@ -300,67 +380,54 @@ struct TransferQueue {
   }
 
   /// Puts `host` among those that may start a transfer, or sets its alarm, or does nothing if it
-  /// has nothing to start or no connection left.
+  /// has nothing to start or no room.
   private mutating func offer(_ host: Int, now: UInt64) {
-    dropStaleHead(of: host)
-    guard let best = hosts[host].queue.first, hosts[host].hasConnection else {
+    switch next(of: host, now: now) {
+    case .nothing: hosts[host].offered = nil
+    case .wait(let time):
       hosts[host].offered = nil
-      return
-    }
-    let opening = hosts[host].opening
-    guard opening <= now else {
-      hosts[host].offered = nil
-      if hosts[host].wakeTime != opening || hosts[host].wakeEntry == nil {
-        hosts[host].wakeTime = opening
-        hosts[host].wakeEntry = wake(.host(host), at: opening)
+      if hosts[host].wakeTime != time || hosts[host].wakeEntry == nil {
+        hosts[host].wakeTime = time
+        hosts[host].wakeEntry = wake(.host(host), at: time)
       }
-      return
+    case .start(let best):
+      if let offered = hosts[host].offered, offered.rank == best.rank { return }
+      let entry = Entry(rank: best.rank, serial: nextSerial(), index: host)
+      hosts[host].offered = entry
+      readyHosts.insert(entry)
+      if readyHosts.count > 2 * hosts.count + 64 {
+        let hosts = hosts
+        readyHosts.removeAll { hosts[$0.index].offered != $0 }
+      }
     }
-    if let offered = hosts[host].offered, offered.rank == best.rank { return }
-    let entry = Entry(rank: best.rank, serial: nextSerial(), index: host)
-    hosts[host].offered = entry
-    readyHosts.insert(entry)
-    if readyHosts.count > 2 * hosts.count + 64 {
-      let hosts = hosts
-      readyHosts.removeAll { hosts[$0.index].offered != $0 }
-    }
+  }
+
+  private mutating func next(of host: Int, now: UInt64) -> HostQueue.Next {
+    let transfers = transfers
+    return hosts[host].queue.next(now: now) { transfers[$0.index].queueEntry == $0 }
   }
 
   private mutating func startReady(now: UInt64) -> [Action] {
     wakeUp(now: now)
     var actions: [Action] = []
     while runningCount < maximumTransfers, let ready = readyHosts.first {
-      readyHosts.removeFirst()
       let host = ready.index
-      guard hosts[host].offered == ready else { continue }
+      guard hosts[host].offered == ready else {
+        readyHosts.removeFirst()
+        continue
+      }
+      // Those behind it are no better.
+      let isOther = ready.rank.priority != .visible
+      if isOther, runningOthers >= maximumTransfers - maximumTransfers / 8 { break }
+      readyHosts.removeFirst()
       hosts[host].offered = nil
-      dropStaleHead(of: host)
-      if let best = hosts[host].queue.first, best.rank == ready.rank, hosts[host].hasConnection,
-        hosts[host].opening <= now
-      {
-        hosts[host].queue.removeFirst()
-        leaveQueue(best.index)
-        start(best.index, now: now)
+      if case .start(let best) = next(of: host, now: now), best.rank == ready.rank {
+        start(best.index, as: best.rank.priority, now: now)
         actions.append(.start(best.index))
       }
       offer(host, now: now)
     }
     return actions
-  }
-
-  private mutating func start(_ id: TransferID, now: UInt64) {
-    transfers[id].isRunning = true
-    if transfers[id].tries > 0 { retryCount += 1 }
-    transfers[id].tries += 1
-    runningCount += 1
-    hosts[transfers[id].host].runningCount += 1
-    hosts[transfers[id].host].limiter?.requestDidStart(now: now)
-  }
-
-  private mutating func dropStaleHead(of host: Int) {
-    while let head = hosts[host].queue.first, transfers[head.index].queueEntry != head {
-      hosts[host].queue.removeFirst()
-    }
   }
 
   // MARK: - Alarms

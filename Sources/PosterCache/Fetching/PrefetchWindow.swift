@@ -1,0 +1,72 @@
+/// How many transfers that nobody looks at yet may be in flight to one host.
+///
+/// With too few the link idles between them, with too many a visible poster waits behind their bytes.
+/// The link is just full with as many as one bandwidth-delay product holds, and one more that is being
+/// received (Kleinrock's operating point). Below that number the measured rate grows with the number in
+/// flight, and the limit computed from it with the rate, until both stand still there.
+///
+/// While a visible poster is on its way nothing is added that would queue with it, and some slots stay
+/// free for the next one: as many as were visible at once lately, at most half of the connections.
+struct PrefetchWindow {
+  /// Who decides.
+  enum Policy: Hashable, Sendable {
+    /// Measurement. Of the bandwidth-delay product `share` is used; 1 is just full.
+    case adaptive(share: Double)
+    /// At most so many.
+    case fixed(Int)
+    /// Every connection may be used.
+    case unlimited
+  }
+
+  /// In flight before anything is known of a link: enough to measure it.
+  static let initialCount = 4
+  /// Where nothing visible and no prefetch was wanted for so long, nobody is looking: all connections
+  /// may be used.
+  static let attentionSpan = 60 * nanosecondsPerSecond
+
+  private let policy: Policy
+  private(set) var link = LinkEstimate()
+  /// Transfers wanted as visible at once.
+  private var visiblePeak = RecentMaximum(span: 30 * nanosecondsPerSecond)
+  private var attentionUntil: UInt64 = 0
+
+  init(_ policy: Policy) {
+    self.policy = policy
+  }
+
+  /// Somebody wants something of `priority`, and `visible` transfers are wanted as visible now.
+  mutating func requestWasMade(_ priority: Priority, visible: Int, now: UInt64) {
+    guard priority > .background else { return }
+    attentionUntil = now + Self.attentionSpan
+    if visible > 0 { visiblePeak.note(Double(visible), now: now) }
+  }
+
+  /// A transfer finished.
+  mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
+    link.transferDidFinish(sample, now: now)
+  }
+
+  /// Whether somebody may be looking.
+  func isWatched(now: UInt64) -> Bool { now < attentionUntil }
+
+  /// How many transfers below `visible` may be in flight.
+  ///
+  /// - Parameters:
+  ///   - connections: transfers of any kind at once.
+  ///   - visible: how many transfers are in flight that somebody waits for.
+  func limit(connections: Int, visible: Int, now: UInt64) -> Int {
+    switch policy {
+    case .unlimited: return connections
+    case .fixed(let count): return count
+    case .adaptive(let share):
+      guard isWatched(now: now) else { return connections }
+      let reserve = min(Int(visiblePeak.value ?? 1), connections / 2)
+      let slots = max(connections - reserve, 1)
+      guard let pipe = link.pipeBodies else { return min(Self.initialCount, slots) }
+      let full = share * min(pipe, Double(connections))
+      if visible > 0 { return min(slots, max(Int(full) - visible, 0)) }
+      // A little more than the whole number is measurement noise.
+      return min(slots, max(Int((full + 0.9).rounded(.up)), 1))
+    }
+  }
+}
