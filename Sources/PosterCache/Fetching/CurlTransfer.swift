@@ -18,6 +18,9 @@ final class CurlTransfer {
   /// Whether the transfer was stopped because its body is too large.
   private(set) var isTooLarge = false
 
+  /// How far the transfer has come.
+  private(set) var progress = Progress()
+
   /// Which transfer of the queue this is, while it runs.
   var id: TransferQueue.TransferID?
 
@@ -63,6 +66,7 @@ final class CurlTransfer {
     discardBody()
     hasBegunBody = false
     isTooLarge = false
+    progress = Progress()
     errorText[0] = 0
     kind = request.kind
     var address = request.address.canonical
@@ -127,16 +131,33 @@ final class CurlTransfer {
             .didReceive(UnsafeRawBufferPointer(start: bytes, count: size * count))
           return wasTaken ? size * count : 0
         }, context))
+    check(
+      postercache_curl_set_before_request(
+        handle,
+        { context, _, _, _, _ in
+          Unmanaged<CurlTransfer>.fromOpaque(context!).takeUnretainedValue().willSendRequest()
+          return CURL_PREREQFUNC_OK
+        }, context))
     options.apply(to: handle)
   }
 
   // MARK: - Receiving
 
+  private func willSendRequest() {
+    progress.requestWasSent(now: monotonicNanoseconds())
+  }
+
   private func didReceive(header line: UnsafeRawBufferPointer) {
+    if progress.firstByteAt == nil { progress.answerDidBegin(now: monotonicNanoseconds()) }
     // curl keeps the bodies of redirects to itself, so that what follows a body is its trailer. That
     // must not be merged into the headers unless the field allows it (RFC 9110, section 6.5.1), and
     // none of those that count does.
-    if !hasBegunBody { headers.append(line: line) }
+    guard !hasBegunBody else { return }
+    headers.append(line: line)
+    // The end of a redirect's headers: what follows is another request.
+    if headers.isComplete, (300...399).contains(headers.status), headers.status != 304 {
+      progress.willRequestAgain(resolvedAfter: size(CURLINFO_NAMELOOKUP_TIME_T))
+    }
   }
 
   /// Takes a piece of the body; `false` stops the transfer.
@@ -245,14 +266,14 @@ final class CurlTransfer {
     return (address.host, address.port)
   }
 
-  private func long(_ info: CURLINFO) -> Int {
+  func long(_ info: CURLINFO) -> Int {
     var value = 0
     let code = postercache_curl_get_long(handle, info, &value)
     precondition(code == CURLE_OK, "curl_easy_getinfo failed with \(code.rawValue)")
     return value
   }
 
-  private func size(_ info: CURLINFO) -> Int {
+  func size(_ info: CURLINFO) -> Int {
     var value: curl_off_t = 0
     let code = postercache_curl_get_size(handle, info, &value)
     precondition(code == CURLE_OK, "curl_easy_getinfo failed with \(code.rawValue)")

@@ -34,7 +34,7 @@ package struct ResponseHeaders: Sendable {
   private var ranges: InlineArray<10, Range<Int>> = .init(repeating: 0..<0)
   private var presence: UInt16 = 0
   /// Whether the empty line has come.
-  private var isComplete = false
+  private(set) var isComplete = false
 
   /// Longest sum of kept values, in bytes; what exceeds it is ignored.
   private static let capacity = 16 * 1024
