@@ -23,6 +23,8 @@ final class CurlTransfer {
 
   /// Which transfer of the queue this is, while it runs.
   var id: TransferQueue.TransferID?
+  /// What counts the bytes of its host, while it runs.
+  var meter: ReceiveMeter?
 
   private var body: PosterBody.Builder?
   /// Whether the body has begun: what looks like headers after that are trailers.
@@ -178,6 +180,7 @@ final class CurlTransfer {
       return false
     }
     receivedCount += bytes.count
+    meter?.add(bytes.count)
     if isWanted { body?.append(bytes) }
     return true
   }

@@ -24,6 +24,8 @@ public struct FetchConfiguration: Sendable, Hashable {
   public var connectTo: [String] = []
   /// The `User-Agent` header. Default `postercache/` and the version.
   public var userAgent = "postercache/\(postercacheVersion)"
+  /// How many transfers that nobody waits for may be in flight to one host.
+  package var prefetchWindow = PrefetchWindow.Policy.adaptive(share: 1)
 
   public init() {}
 }

@@ -21,7 +21,12 @@ final class FetchDriver {
   /// The handle of each running transfer, by its number.
   private var running: ContiguousArray<Running?> = []
   private var deliveries: [(FetchCompletion, Result<FetchResponse, PosterError>)] = []
+  private var unclaimedResponses: [(FetchRequest, FetchResponse)] = []
   private var commands: [FetchInbox.Command] = []
+  private var partials = PartialStore()
+  private let unclaimed: UnclaimedReceiver
+  /// By the queue's number of the host.
+  private var meters: ContiguousArray<ReceiveMeter> = []
   /// Transfers that the queue has started and that cannot be made.
   private var refused: [(id: TransferQueue.TransferID, failure: FetchFailure)] = []
   private var curlDeadline: UInt64?
@@ -30,19 +35,27 @@ final class FetchDriver {
   private struct Running {
     let transfer: CurlTransfer
     let request: FetchRequest
+    let meter: ReceiveMeter
+    let startedAt: UInt64
+    /// What the meter said then.
+    let bytesBefore: Int
   }
+
+  /// Taken for a bandwidth-delay product before one is measured: 8 Mbit/s and 16 ms.
+  private static let usualPipeBytes = 16.0 * 1024
 
   /// Handles kept for later; each holds a receive buffer of 128 KiB.
   private static let maximumIdleHandles = 64
 
   init(
     _ configuration: FetchConfiguration, clock: PosterClock, inbox: FetchInbox,
-    counters: FetchCounters, epoll: FileDescriptor
+    counters: FetchCounters, epoll: FileDescriptor, unclaimed: @escaping UnclaimedReceiver
   ) {
     self.configuration = configuration
     self.clock = clock
     self.inbox = inbox
     self.counters = counters
+    self.unclaimed = unclaimed
     poller = SocketPoller(epoll: epoll)
     queue = TransferQueue(configuration)
     multi = curl_multi_init()!  // fails only for want of memory
@@ -96,7 +109,7 @@ final class FetchDriver {
         milliseconds: waitingTime(), wakeup: inbox.wakeup.number, isReady: socketIsReady)
       if wasWoken { isOpen = readInbox() }
     }
-    perform(queue.didShutDown(), nil)
+    perform(queue.didShutDown(now: monotonicNanoseconds()), nil)
     deliver()
     idle = []
     let code = curl_multi_cleanup(multi)
@@ -113,7 +126,7 @@ final class FetchDriver {
         completions[ticket] = completion
         perform(queue.requestWasMade(request, ticket: ticket, now: now), nil)
       case .drop(let ticket):
-        perform(queue.ticketWasDropped(ticket, now: now), nil)
+        perform(queue.ticketWasDropped(ticket, now: now, isNearlyDone: isNearlyDone), nil)
       }
     }
     commands.removeAll(keepingCapacity: true)
@@ -175,13 +188,13 @@ final class FetchDriver {
   }
 
   private func transferDidEnd(_ transfer: CurlTransfer, _ code: CURLcode) {
-    guard let id = transfer.id, let request = running[id]?.request else {
+    guard let id = transfer.id, let run = running[id] else {
       preconditionFailure("a transfer ended that nobody started")
     }
     running[id] = nil
     let connections = transfer.connectionCount
     if connections > 0 { counters.connectionsOpened.add(connections, ordering: .relaxed) }
-    let result = transfer.finish(code, request)
+    let result = transfer.finish(code, run.request)
     let outcome: TransferQueue.Outcome
     // Drawn only where it is used: a random number is a system call.
     var jitter = 0.0
@@ -195,31 +208,65 @@ final class FetchDriver {
       outcome = .retriable(
         retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil)
       jitter = .random(in: 0..<1, using: &random)
+      // The next try goes on where this one broke off.
+      keepPartial(of: transfer)
     }
+    let now = monotonicNanoseconds()
+    let sample = sample(of: run, now: now)
     remove(transfer)
     perform(
-      queue.transferDidFinish(
-        id, outcome, now: monotonicNanoseconds(), jitter: jitter),
-      result.mapError { $0.error })
+      queue.transferDidFinish(id, outcome, sample: sample, now: now, jitter: jitter),
+      result.mapError { $0.error }, run.request)
+  }
+
+  /// What a transfer that has ended tells about the way to its host.
+  private func sample(of run: Running, now: UInt64) -> TransferSample {
+    let seconds = Double(max(now - run.startedAt, 1)) / Double(nanosecondsPerSecond)
+    return TransferSample(
+      bytes: run.transfer.receivedCount,
+      firstByteSeconds: run.transfer.firstByteNanoseconds.map {
+        Double($0) / Double(nanosecondsPerSecond)
+      },
+      bytesPerSecond: Double(run.meter.bytes - run.bytesBefore) / seconds)
+  }
+
+  /// Whether less is left of a transfer than one bandwidth-delay product: stopping it would cost a
+  /// connection, and the bytes are on their way already.
+  private func isNearlyDone(_ id: TransferQueue.TransferID) -> Bool {
+    guard let remaining = running[id]?.transfer.remainingBytes else { return false }
+    return Double(remaining) <= queue.link(of: id).pipeBytes ?? Self.usualPipeBytes
+  }
+
+  /// Keeps what has come of a picture, if the rest can be asked for.
+  private func keepPartial(of transfer: CurlTransfer) {
+    if let partial = transfer.takePartial() { partials.insert(partial) }
   }
 
   // MARK: - Doing what the queue says
 
-  /// - Parameter result: what `.finished` in `actions` refers to.
+  /// - Parameters:
+  ///   - result: what `.finished` in `actions` refers to.
+  ///   - request: what it is the result of.
   private func perform(
-    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?
+    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?,
+    _ request: FetchRequest? = nil
   ) {
-    carryOut(actions, result)
+    carryOut(actions, result, request)
     // Each may let the next one start: in turn, not nested, as there may be thousands.
     while let (id, failure) = refused.popLast() {
       let actions = queue.transferDidFinish(id, .final, now: monotonicNanoseconds(), jitter: 0)
-      carryOut(actions, .failure(failure.error))
+      carryOut(actions, .failure(failure.error), nil)
     }
     counters.retries.store(queue.retryCount, ordering: .relaxed)
+    let cancellations = queue.cancellations
+    counters.queued.store(cancellations.queued, ordering: .relaxed)
+    counters.waitingForRetry.store(cancellations.waitingForRetry, ordering: .relaxed)
+    counters.finishing.store(cancellations.finishing, ordering: .relaxed)
   }
 
   private func carryOut(
-    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?
+    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?,
+    _ request: FetchRequest?
   ) {
     for action in actions {
       switch action {
@@ -229,7 +276,15 @@ final class FetchDriver {
           preconditionFailure("transfer \(id) aborted without running")
         }
         running[id] = nil
+        counters.transferWasStopped(at: transfer.stage)
+        keepPartial(of: transfer)
         remove(transfer)
+      case .prioritize(let id, let priority):
+        running[id]?.transfer.setUrgency(priority)
+      case .complete([], .finished):
+        if case .success(let response) = result, let request, request.kind == .picture {
+          unclaimedResponses.append((request, response))
+        }
       case .complete(let tickets, let ending):
         for ticket in tickets { complete(ticket, ending, result) }
       }
@@ -239,23 +294,38 @@ final class FetchDriver {
   private func start(_ id: TransferQueue.TransferID) {
     let transfer = idle.popLast() ?? CurlTransfer(options)
     let request = queue.request(of: id)
+    // What is stored is asked about as a whole.
+    let partial =
+      request.kind == .picture && request.stored == nil ? partials.take(request.address) : nil
     do {
-      try transfer.prepare(request)
+      try transfer.prepare(request, resuming: partial)
     } catch {
       recycle(transfer)
       refused.append((id, error))
       return
     }
     transfer.id = id
+    transfer.setUrgency(queue.priority(of: id))
+    let meter = meter(queue.host(of: id))
+    transfer.meter = meter
     while running.count <= id { running.append(nil) }
-    running[id] = Running(transfer: transfer, request: request)
+    running[id] = Running(
+      transfer: transfer, request: request, meter: meter, startedAt: monotonicNanoseconds(),
+      bytesBefore: meter.bytes)
     counters.transfersStarted.add(1, ordering: .relaxed)
+    if partial != nil { counters.resumed.add(1, ordering: .relaxed) }
     check(curl_multi_add_handle(multi, transfer.handle))
+  }
+
+  private func meter(_ host: Int) -> ReceiveMeter {
+    while meters.count <= host { meters.append(ReceiveMeter()) }
+    return meters[host]
   }
 
   private func remove(_ transfer: CurlTransfer) {
     check(curl_multi_remove_handle(multi, transfer.handle))
     transfer.id = nil
+    transfer.meter = nil
     recycle(transfer)
   }
 
@@ -288,6 +358,8 @@ final class FetchDriver {
     // A completion submits through the inbox at most, which cannot add to the deliveries.
     for (completion, result) in deliveries { completion(result) }
     deliveries.removeAll(keepingCapacity: true)
+    for (request, response) in unclaimedResponses { unclaimed(request, response) }
+    unclaimedResponses.removeAll(keepingCapacity: true)
   }
 }
 

@@ -97,15 +97,21 @@ struct HostQueue {
       return .nothing
     }
     let isVisible = best.rank.priority == .visible
-    let isWatched = window.isWatched(now: now)
     if !isVisible {
       let limit = window.limit(
         connections: limits.connections, visible: visibleCount, now: now)
       guard otherCount < limit else { return .nothing }
     }
-    let opening = max(
-      heldUntil, limiter?.nextStart(leavingReserve: !isVisible && isWatched) ?? 0)
+    let opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isVisible) } ?? 0)
     return opening <= now ? .start(best) : .wait(until: opening)
+  }
+
+  /// When the request rate lets the next request pass: others than visible ones leave a reserve as long
+  /// as somebody may be looking.
+  private func start(of limiter: RateLimiter, isVisible: Bool) -> UInt64 {
+    let start = limiter.nextStart()
+    guard !isVisible else { return start }
+    return min(limiter.nextStart(leavingReserve: true), max(start, window.watchedUntil))
   }
 
   private mutating func change(_ priority: Priority, by difference: Int) {

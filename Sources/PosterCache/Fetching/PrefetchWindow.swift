@@ -7,9 +7,9 @@
 ///
 /// While a visible poster is on its way nothing is added that would queue with it, and some slots stay
 /// free for the next one: as many as were visible at once lately, at most half of the connections.
-struct PrefetchWindow {
+package struct PrefetchWindow {
   /// Who decides.
-  enum Policy: Hashable, Sendable {
+  package enum Policy: Hashable, Sendable {
     /// Measurement. Of the bandwidth-delay product `share` is used; 1 is just full.
     case adaptive(share: Double)
     /// At most so many.
@@ -28,7 +28,8 @@ struct PrefetchWindow {
   private(set) var link = LinkEstimate()
   /// Transfers wanted as visible at once.
   private var visiblePeak = RecentMaximum(span: 30 * nanosecondsPerSecond)
-  private var attentionUntil: UInt64 = 0
+  /// Until when somebody may be looking.
+  private(set) var watchedUntil: UInt64 = 0
 
   init(_ policy: Policy) {
     self.policy = policy
@@ -37,7 +38,7 @@ struct PrefetchWindow {
   /// Somebody wants something of `priority`, and `visible` transfers are wanted as visible now.
   mutating func requestWasMade(_ priority: Priority, visible: Int, now: UInt64) {
     guard priority > .background else { return }
-    attentionUntil = now + Self.attentionSpan
+    watchedUntil = now + Self.attentionSpan
     if visible > 0 { visiblePeak.note(Double(visible), now: now) }
   }
 
@@ -45,9 +46,6 @@ struct PrefetchWindow {
   mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
     link.transferDidFinish(sample, now: now)
   }
-
-  /// Whether somebody may be looking.
-  func isWatched(now: UInt64) -> Bool { now < attentionUntil }
 
   /// How many transfers below `visible` may be in flight.
   ///
@@ -59,13 +57,13 @@ struct PrefetchWindow {
     case .unlimited: return connections
     case .fixed(let count): return count
     case .adaptive(let share):
-      guard isWatched(now: now) else { return connections }
+      guard now < watchedUntil else { return connections }
       let reserve = min(Int(visiblePeak.value ?? 1), connections / 2)
       let slots = max(connections - reserve, 1)
       guard let pipe = link.pipeBodies else { return min(Self.initialCount, slots) }
       let full = share * min(pipe, Double(connections))
-      if visible > 0 { return min(slots, max(Int(full) - visible, 0)) }
-      // A little more than the whole number is measurement noise.
+      // A tenth more or less than a whole number is measurement noise.
+      if visible > 0 { return min(slots, max(Int(full + 0.1) - visible, 0)) }
       return min(slots, max(Int((full + 0.9).rounded(.up)), 1))
     }
   }

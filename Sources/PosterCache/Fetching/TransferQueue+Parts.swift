@@ -45,7 +45,10 @@ extension TransferQueue {
   /// A moment at which something may go on.
   struct Wake: Comparable {
     enum Target {
+      /// A transfer that waits for its next try.
       case transfer(TransferID)
+      /// A transfer in flight that was to be done by now, as nobody wants it.
+      case unwanted(TransferID)
       case host(Int)
     }
 
@@ -77,6 +80,8 @@ extension TransferQueue {
     var runsAs: Priority?
     var queueEntry: Entry?
     var delayEntry: UInt64?
+    /// While nobody wants it.
+    var unwantedEntry: UInt64?
   }
 
   /// One transfer's tickets of one priority, oldest first, dropped ones among them.

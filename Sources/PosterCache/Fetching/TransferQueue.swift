@@ -82,6 +82,9 @@ struct TransferQueue {
   /// The longest time for which a host is left alone because of its `Retry-After`; afterwards it is
   /// asked again, if anybody still wants something of it.
   static let longestBlock = 3600 * nanosecondsPerSecond
+  /// A transfer that nobody wants and that was nearly done is stopped after all if it is not done after
+  /// this long: its server has stalled.
+  static let longestFinish = nanosecondsPerSecond / 2
 
   /// - Parameters:
   ///   - configuration: limits and tries. A host that asks to wait longer than `timeoutSeconds`
@@ -166,6 +169,7 @@ struct TransferQueue {
       release(id)
     } else if isNearlyDone(id) {
       cancellations.finishing += 1
+      transfers[id].unwantedEntry = wake(.unwanted(id), at: now + Self.longestFinish)
       actions = ticketsDidChange(of: id, now: now)
     } else {
       cancellations.stopped += 1
@@ -251,6 +255,7 @@ struct TransferQueue {
   /// Gives a transfer whose tickets have changed its place in the queue or, in flight, its priority.
   private mutating func ticketsDidChange(of id: TransferID, now: UInt64) -> [Action] {
     let rank = rank(of: id)
+    if rank != nil { transfers[id].unwantedEntry = nil }
     if let entry = transfers[id].queueEntry {
       if rank != entry.rank { enqueue(id, now: now) }
       return []
@@ -303,6 +308,7 @@ struct TransferQueue {
     leaveQueue(id)
     if transfers[id].delayEntry != nil { delayedCount -= 1 }
     transfers[id].delayEntry = nil
+    transfers[id].unwantedEntry = nil
     transferIDs[TransferKey(transfers[id].request)] = nil
     hosts[transfers[id].host].queue.transferCount -= 1
     freeTransfers.append(id)
@@ -408,8 +414,7 @@ struct TransferQueue {
   }
 
   private mutating func startReady(now: UInt64) -> [Action] {
-    wakeUp(now: now)
-    var actions: [Action] = []
+    var actions = wakeUp(now: now)
     while runningCount < maximumTransfers, let ready = readyHosts.first {
       let host = ready.index
       guard hosts[host].offered == ready else {
@@ -433,7 +438,8 @@ struct TransferQueue {
   // MARK: - Alarms
 
   /// Ends the waits that are over.
-  private mutating func wakeUp(now: UInt64) {
+  private mutating func wakeUp(now: UInt64) -> [Action] {
+    var actions: [Action] = []
     while let wake = wakes.first, wake.time <= now {
       wakes.removeFirst()
       switch wake.target {
@@ -444,19 +450,29 @@ struct TransferQueue {
       case .host(let host) where hosts[host].wakeEntry == wake.serial:
         hosts[host].wakeEntry = nil
         offer(host, now: now)
+      case .unwanted(let id) where transfers[id].unwantedEntry == wake.serial:
+        cancellations.finishing -= 1
+        cancellations.stopped += 1
+        stopRunning(id, nil, now: now)
+        release(id)
+        actions.append(.abort(id))
+        offer(transfers[id].host, now: now)
       default: break
       }
     }
+    return actions
   }
 
   private mutating func wake(_ target: Wake.Target, at time: UInt64) -> UInt64 {
     let serial = nextSerial()
     wakes.insert(Wake(time: time, serial: serial, target: target))
-    if wakes.count > 2 * (delayedCount + hosts.count) + 64 {
+    if wakes.count > 2 * (delayedCount + runningCount + hosts.count) + 64 {
       let (transfers, hosts) = (transfers, hosts)
       wakes.removeAll { wake in
         switch wake.target {
         case .transfer(let id): transfers[id].delayEntry != wake.serial && wake.serial != serial
+        case .unwanted(let id):
+          transfers[id].unwantedEntry != wake.serial && wake.serial != serial
         case .host(let host): hosts[host].wakeEntry != wake.serial && wake.serial != serial
         }
       }
