@@ -24,6 +24,7 @@ struct TidyTests {
         "Sources/PosterServer/Posters/",
       ]
     ),
+    ("CZlib", ["Sources/PosterCache/Fetching/", "Tests/PosterCacheTests/Fetching/"]),
     ("CMicrohttpd", ["Sources/PosterServer/HTTP/"]),
     ("CTurboJPEG", ["Sources/PosterServer/Posters/", "Tests/PosterServerTests/"]),
     ("CPNG", ["Sources/PosterServer/Posters/", "Tests/PosterServerTests/"]),
