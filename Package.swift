@@ -49,7 +49,7 @@ let package = Package(
       name: "PosterCacheTests",
       dependencies: [
         "PosterCache", "PosterServer", "postercache", "disk-torture", "TestSupport", "CTestSupport",
-        "CLinux",
+        "CLinux", "CCurl", "CZlib",
       ]),
     .testTarget(
       name: "PosterServerTests",

@@ -16,7 +16,12 @@ struct TidyTests {
   @Test(arguments: [
     ("CLMDB", ["Sources/PosterCache/Disk/", "Benchmarks/"]),
     ("CIndexWalk", ["Sources/PosterCache/Disk/"]),
-    ("CCurl", ["Sources/PosterCache/Fetching/", "Benchmarks/", "Tests/TestSupport/"]),
+    (
+      "CCurl",
+      [
+        "Sources/PosterCache/Fetching/", "Benchmarks/", "Tests/PosterCacheTests/Fetching/",
+      ]
+    ),
     (
       "CXXHash",
       [
