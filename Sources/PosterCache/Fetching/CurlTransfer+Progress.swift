@@ -67,8 +67,3 @@ extension CurlTransfer {
   /// while none has been looked for.
   var isOnReusedConnection: Bool { connectionCount == 0 }
 }
-
-extension CurlTransfer {
-  /// Says how urgent the transfer is, before or while it runs.
-  func setUrgency(_ priority: Priority) {}
-}

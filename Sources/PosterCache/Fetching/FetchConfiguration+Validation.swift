@@ -24,7 +24,7 @@ extension FetchConfiguration {
     try check(
       (1...1 << 30).contains(maximumBodyBytes),
       "the largest body must be 1 byte to 1 GiB, not \(maximumBodyBytes)")
-    for text in [proxy, certificateAuthoritiesFile, userAgent] + connectTo {
+    for text in [proxy, certificateAuthoritiesFile, userAgent] + connectTo + resolve {
       try check(
         text?.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ?? true,
         "control characters in the proxy, user agent or an address")

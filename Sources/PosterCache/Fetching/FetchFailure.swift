@@ -5,6 +5,8 @@ import Glibc
 struct FetchFailure: Error {
   let error: PosterError
   let isRetriable: Bool
+  /// Whether the next try will ask for something else, so that there is nothing to wait for.
+  var isRetriableAtOnce = false
 
   init(_ code: PosterError.Code, _ message: String, isRetriable: Bool = false) {
     error = PosterError(code, message)
@@ -29,6 +31,36 @@ struct FetchFailure: Error {
     let length = announced.map { "after \(received) of \($0) bytes" } ?? "before the picture's end"
     self.init(
       .incompleteBody, "the body ended \(length): \(address)", isRetriable: true)
+  }
+
+  /// A body in gzip whose checksum or structure is wrong, or that has no end.
+  init(damagedGzip count: Int, address: PosterAddress) {
+    self.init(
+      .incompleteBody, "\(count) bytes of damaged or incomplete gzip data: \(address)",
+      isRetriable: true)
+  }
+
+  /// The rest of a picture was asked for, and the answer does not fit its beginning.
+  init(otherPartOf address: PosterAddress) {
+    self.init(
+      .incompleteBody, "the server sent something other than the rest of the picture: \(address)",
+      isRetriable: true)
+    isRetriableAtOnce = true
+  }
+
+  /// A place where the transfer may not go.
+  ///
+  /// - Parameter place: the address that the connection led to, or the host's name behind a proxy.
+  init(forbidden place: String, isRedirected: Bool, address: PosterAddress) {
+    if isRedirected {
+      self.init(
+        .forbiddenRedirect,
+        "redirected to \(place), a private address that must not be reached from there: \(address)")
+    } else {
+      self.init(
+        .forbiddenAddress,
+        "\(address.host) is a public name but leads to \(place), a private address: \(address)")
+    }
   }
 
   /// A body over the limit.

@@ -8,12 +8,18 @@ final class PartialBody {
   let validator: String
   /// Length of the whole picture in bytes.
   let total: Int
+  /// The address that it came from where redirects led to another one. Only from there the rest can be
+  /// taken: other places may use the same validators for other pictures.
+  let source: String?
   /// What has come.
   private var builder: PosterBody.Builder?
 
-  init(address: PosterAddress, validator: String, total: Int, builder: consuming PosterBody.Builder)
-  {
+  init(
+    address: PosterAddress, source: String? = nil, validator: String, total: Int,
+    builder: consuming PosterBody.Builder
+  ) {
     self.address = address
+    self.source = source
     self.validator = validator
     self.total = total
     count = builder.count

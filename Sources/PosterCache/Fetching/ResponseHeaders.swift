@@ -9,7 +9,7 @@ package struct ResponseHeaders: Sendable {
   /// A header that is kept.
   enum Field: Int, CaseIterable {
     case contentType, contentLength, transferEncoding, etag, lastModified, cacheControl, expires
-    case date, age, retryAfter
+    case date, age, retryAfter, contentEncoding, contentRange
 
     /// The name in lower case.
     var name: StaticString {
@@ -24,6 +24,8 @@ package struct ResponseHeaders: Sendable {
       case .date: "date"
       case .age: "age"
       case .retryAfter: "retry-after"
+      case .contentEncoding: "content-encoding"
+      case .contentRange: "content-range"
       }
     }
   }
@@ -31,7 +33,7 @@ package struct ResponseHeaders: Sendable {
   /// The status code, 0 before the first line.
   package private(set) var status = 0
   private var bytes: ContiguousArray<UInt8> = []
-  private var ranges: InlineArray<10, Range<Int>> = .init(repeating: 0..<0)
+  private var ranges: InlineArray<12, Range<Int>> = .init(repeating: 0..<0)
   private var presence: UInt16 = 0
   /// Whether the empty line has come.
   private(set) var isComplete = false
@@ -55,6 +57,13 @@ package struct ResponseHeaders: Sendable {
   package var contentLength: Int? {
     has(.transferEncoding) ? nil : string(.contentLength).flatMap { Self.seconds($0) }
   }
+  /// The `Content-Encoding` as sent.
+  package var contentEncoding: String? { string(.contentEncoding) }
+  /// Whether there is a `Transfer-Encoding`, so that the length is not known before the end.
+  var hasTransferEncoding: Bool { has(.transferEncoding) }
+  /// The `Content-Range` of a 206 that sends one part of a body of known length (RFC 9110, section
+  /// 14.4).
+  var contentRange: ContentRange? { string(.contentRange).flatMap { ContentRange($0) } }
   /// The `Age` in seconds.
   package var age: Int? { string(.age).flatMap { Self.seconds($0) } }
   /// The `Date`.
@@ -149,7 +158,9 @@ package struct ResponseHeaders: Sendable {
     }
   }
 
-  private static let startingWithC: [Field] = [.contentType, .contentLength, .cacheControl]
+  private static let startingWithC: [Field] = [
+    .contentType, .contentLength, .cacheControl, .contentEncoding, .contentRange,
+  ]
   private static let startingWithT: [Field] = [.transferEncoding]
   private static let startingWithE: [Field] = [.etag, .expires]
   private static let startingWithL: [Field] = [.lastModified]
@@ -171,6 +182,33 @@ package struct ResponseHeaders: Sendable {
   static func seconds(_ text: some StringProtocol) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text) ?? .max
+  }
+}
+
+/// Which bytes of how many a 206 sends.
+struct ContentRange: Hashable {
+  /// Offset of the first byte.
+  let first: Int
+  /// Offset of the last byte.
+  let last: Int
+  /// Bytes of the whole.
+  let total: Int
+
+  /// Bytes in the range.
+  var count: Int { last - first + 1 }
+
+  /// Parses `bytes FIRST-LAST/TOTAL`; `nil` if that is not what it is, or contradicts itself.
+  init?(_ value: String) {
+    let words = value.split(separator: " ")
+    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first = ResponseHeaders.seconds(ends[0]),
+      let last = ResponseHeaders.seconds(ends[1]), let total = ResponseHeaders.seconds(parts[1]),
+      first <= last, last < total
+    else { return nil }
+    (self.first, self.last, self.total) = (first, last, total)
   }
 }
 
