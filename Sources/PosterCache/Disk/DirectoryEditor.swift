@@ -251,7 +251,7 @@ final class DirectoryEditor {
   /// room is made and given back beforehand.
   private func makeRoomForLargePoster(_ operations: [DiskQueue.Operation]) throws(PosterError) {
     guard case .insert(let insertion)? = operations.first, insertion.isLarge else { return }
-    let freed = try index.edit { editor throws(PosterError) in
+    let freed = try index.edit { editor throws(PosterError) -> [PendingExtent] in
       if let version = insertion.version {
         guard case .stored = try standing(of: version, dropped: nil, editor) else { return [] }
       }

@@ -79,11 +79,12 @@ struct RecordReader: Sendable {
   }
 
   /// The metadata of the record that `entry` points to, as it was written, if the record is intact with
-  /// the body of `version`, which is not read: the checksum says so.
+  /// the body of `version`, which is not read: the checksum says so. Also inside a transaction.
   func metadata(
     _ entry: EntryRow, of version: StoredPoster
   ) throws(SystemError) -> PosterMetadata? {
-    guard version.body.count == Int(entry.bodyLength), let file = try files.file(entry.segment)
+    guard version.body.count == Int(entry.bodyLength),
+      let file = try files.uncommittedFile(entry.segment)
     else { return nil }
     let length = RecordHeader.size + Int(entry.metadataLength)
     var expected: UInt64 = 0
