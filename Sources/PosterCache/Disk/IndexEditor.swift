@@ -19,7 +19,7 @@ struct IndexEditor {
   /// A limit beyond 1 EiB, which no file system reaches, is taken for this.
   static let largestLimit = UInt64(1) << 60
   /// What an entry's rows take up: measured with 10,000 to 60,000 entries, keys being random.
-  static let rowBytes = 172
+  static let rowBytes = 170
   /// What they give back at most, when their neighbours move together: rather too much, so that nothing
   /// is evicted for an index that shrinks by itself.
   static let freedRowBytes = 256

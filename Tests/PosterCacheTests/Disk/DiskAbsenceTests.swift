@@ -139,7 +139,6 @@ struct DiskAbsenceTests {
     try cache.index.read { rows throws(PosterError) in
       #expect(try rows.absence(keys[70_000 - 65_537]) == nil)
       #expect(try rows.absence(keys[70_000 - 65_536]) != nil)
-      print("used", try rows.usedBytes(), try rows.usedBytes() / 65_536)
       #expect(try rows.usedBytes() <= 65_536 * IndexEditor.absenceRowBytes + 64 << 10)
     }
     #expect(try cache.statistics().bytes <= limit)

@@ -71,12 +71,12 @@ struct DiskModelTests {
 
     mutating func note(_ number: Int, _ absence: Absence) {
       absences.removeAll { $0.number == number }
-      guard pinnedBlocks + 128 <= limit else { return }
+      guard pinnedBlocks + IndexEditor.absenceRowBytes <= limit else { return }
       absences.append((number, absence))
       forget(beyond: limit)
     }
 
-    /// A sixteenth of the limit, at 128 bytes each.
+    /// One is kept for every 2 KiB of the limit.
     private mutating func forget(beyond limit: Int) {
       absences.removeFirst(max(0, absences.count - limit / 2048))
     }
