@@ -65,7 +65,7 @@ final class CurlTransfer {
     isTooLarge = false
     errorText[0] = 0
     kind = request.kind
-    var address = request.address.canonical
+    var address = request.source.canonical
     if case .page(let credential) = request.kind {
       check(postercache_curl_set_pointer(handle, CURLOPT_HTTPHEADER, options.pageHeaders))
       check(postercache_curl_set_string(handle, CURLOPT_ACCEPT_ENCODING, ""))
