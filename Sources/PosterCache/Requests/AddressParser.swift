@@ -85,7 +85,8 @@ struct AddressParser {
     guard !digits.isEmpty else { return standard }
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
       let port = Int(Substring(digits)), (1...65_535).contains(port)
-    else { throw Flaw(reason: "port \(Substring(digits))") }
+      // Without what it is instead, which may be a part of a password.
+    else { throw Flaw(reason: "its port is none of 1 to 65535") }
     return port
   }
 }

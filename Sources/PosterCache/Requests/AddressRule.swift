@@ -25,14 +25,13 @@ public struct AddressRule: Sendable, Hashable {
       })
   }
 
-  /// The parameters with which Amazon S3 and compatible services, CloudFront, Google Cloud Storage
-  /// and Azure Storage sign an address and let it expire.
+  /// The parameters with which Amazon S3 and compatible services, CloudFront and Google Cloud
+  /// Storage sign an address and let it expire. For hosts where these names mean just that.
   public static let signatures = AddressRule(droppingParameters: [
     "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-Security-Token",
     "X-Amz-Signature", "X-Amz-SignedHeaders", "AWSAccessKeyId", "Expires", "Signature",
     "Key-Pair-Id", "Policy", "X-Goog-Algorithm", "X-Goog-Credential", "X-Goog-Date",
-    "X-Goog-Expires", "X-Goog-Signature", "X-Goog-SignedHeaders", "GoogleAccessId", "se", "sig",
-    "sp", "sr", "st", "sv",
+    "X-Goog-Expires", "X-Goog-Signature", "X-Goog-SignedHeaders", "GoogleAccessId",
   ])
 
   /// Whether it leaves every address as it is.

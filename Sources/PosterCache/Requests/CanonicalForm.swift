@@ -1,7 +1,7 @@
 /// Recognises text that is a canonical address as it stands.
 ///
 /// Cautious: what it does not recognise may still be one, and takes the long way through
-/// `URLComponents`. What it recognises, the long way would leave as it is.
+/// the parser. What it recognises, the long way would leave as it is.
 struct CanonicalForm {
   let isSecure: Bool
   /// The host; letters, digits, dots and hyphens only.
