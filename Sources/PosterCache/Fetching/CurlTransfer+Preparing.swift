@@ -24,7 +24,7 @@ extension CurlTransfer {
       waitsForConnection = waits
     }
     setUrgency(request.priority)
-    var target = request.address.canonical
+    var target = request.source.canonical
     if case .page(let credential) = request.kind {
       check(postercache_curl_set_pointer(handle, CURLOPT_HTTPHEADER, options.pageHeaders))
       check(postercache_curl_set_string(handle, CURLOPT_ACCEPT_ENCODING, ""))

@@ -8,8 +8,10 @@ package struct FetchRequest: Sendable {
     case page(Credential?)
   }
 
-  /// Where it is, without any credential.
+  /// The address that names it, without any credential.
   package var address: PosterAddress
+  /// Where it is: ``address``, and what a rule leaves out of that. No message names it.
+  package var source: PosterAddress
   /// The name of `address`.
   package var key: CacheKey
   /// How urgently it is wanted.
@@ -25,9 +27,10 @@ package struct FetchRequest: Sendable {
   /// A request for `address`, whose key is computed unless it is known already.
   package init(
     _ address: PosterAddress, key: CacheKey? = nil, priority: Priority = .visible,
-    kind: Kind = .picture
+    kind: Kind = .picture, source: PosterAddress? = nil
   ) {
     self.address = address
+    self.source = source ?? address
     self.key = key ?? CacheKey(address)
     self.priority = priority
     self.kind = kind
@@ -35,6 +38,7 @@ package struct FetchRequest: Sendable {
 
   /// The same request for a picture as the pipeline knows it.
   package init(_ request: PosterRequest) {
-    self.init(request.address, key: request.key, priority: request.priority)
+    self.init(
+      request.address, key: request.key, priority: request.priority, source: request.source)
   }
 }

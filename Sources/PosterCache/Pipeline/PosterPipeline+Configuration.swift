@@ -15,6 +15,8 @@ extension PosterPipeline {
     /// Never use the network: what is not cached fails with ``PosterError/Code/offline``, and
     /// expired posters are used. Default `false`.
     public var isOffline = false
+    /// Which query parameters do not belong to a picture's name. Default none: all do.
+    public var addressRule = AddressRule()
     /// How transfers are made.
     public var fetching = FetchConfiguration()
     /// Where the time comes from.

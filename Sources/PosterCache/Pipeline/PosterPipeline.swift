@@ -26,6 +26,7 @@ public final class PosterPipeline: Sendable {
   private let fetcher: Fetcher
   private let clock: PosterClock
   private let isOffline: Bool
+  private let addressRule: AddressRule
   private let warnings: WarningGate
 
   /// Opens the cache directory and starts the threads for transfers and storing.
@@ -47,6 +48,7 @@ public final class PosterPipeline: Sendable {
     memory = MemoryCache(limitBytes: configuration.memoryLimit.bytes)
     clock = configuration.clock
     isOffline = configuration.isOffline
+    addressRule = configuration.addressRule
   }
 
   // MARK: - Posters
@@ -59,6 +61,7 @@ public final class PosterPipeline: Sendable {
   /// - Throws: what the transfer failed with, or ``PosterError/Code/offline``.
   public func poster(for request: PosterRequest) async throws(PosterError) -> Poster {
     try ForkGuard.check()
+    let request = request.applying(addressRule)
     if let poster = cachedPoster(for: request) { return poster }
     if let stored = storedPoster(for: request, isSeen: request.priority == .visible) {
       memory.insert(stored)
@@ -74,6 +77,7 @@ public final class PosterPipeline: Sendable {
   ///
   /// Takes well under a microsecond and never waits for disk or network.
   public func cachedPoster(for request: PosterRequest) -> Poster? {
+    let request = request.applying(addressRule)
     guard !ForkGuard.isInChild, let stored = memory.poster(for: request.key),
       stored.metadata.address == request.address, isUsable(stored)
     else { return nil }
@@ -94,7 +98,7 @@ public final class PosterPipeline: Sendable {
   @discardableResult
   public func warm(_ request: PosterRequest) async throws(PosterError) -> WarmOutcome {
     try ForkGuard.check()
-    var request = request
+    var request = request.applying(addressRule)
     if request.priority == .visible { request.priority = .background }
     if diskTier == nil, cachedPoster(for: request) != nil { return .hit }
     if storedPoster(for: request, isSeen: false) != nil { return .hit }

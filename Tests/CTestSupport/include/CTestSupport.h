@@ -1,4 +1,6 @@
 #pragma once
+#include "HeldLookups.h"
+
 // What tests need of C: Swift does not let programs fork.
 
 // Runs `body` in a forked child, which then ends without running anything else. Returns body's result

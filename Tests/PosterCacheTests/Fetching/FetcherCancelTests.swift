@@ -1,0 +1,265 @@
+import CTestSupport
+import PosterServer
+import TestSupport
+import Testing
+
+@testable import PosterCache
+
+/// A request can be dropped at every stage, and at each the next one starts at once.
+@Suite(.timeLimit(.minutes(1)))
+struct FetcherCancelTests {
+  @Test func `while it is queued`() throws {
+    let gate = Gate()
+    try withServer(.oneConnection) { request in
+      request.target == "/busy"
+        ? [.wait(gate), .response(body: TestPicture.png)] : [.response(body: TestPicture.png)]
+    } run: { server, fetcher throws in
+      let (kept, dropped) = (Completions(), Completions())
+      try fetcher.fetch(server.address("/busy"), into: kept)
+      server.waitForRequests(1)
+      var tickets: [Ticket] = []
+      for number in 0..<1_000 {
+        tickets.append(try fetcher.fetch(server.address("/\(number)"), into: dropped))
+      }
+      try fetcher.fetch(server.address("/next"), into: kept)
+      for ticket in tickets { fetcher.drop(ticket) }
+      #expect(dropped.wait(1_000).allSatisfy { $0.code == .cancelled })
+      gate.open()
+      #expect(kept.wait(2).allSatisfy { $0.response != nil })
+      #expect(server.requests.map(\.target) == ["/busy", "/next"])
+      #expect(fetcher.statistics.transfersStarted == 2)
+      // Nobody who was only queued has had a connection that could be closed.
+      #expect(fetcher.statistics.connectionsOpened == 1)
+    }
+  }
+
+  @Test func `while it waits for another try`() throws {
+    let attempts = Monitor(0)
+    try withServer(.oneConnection) { request in
+      guard request.target == "/again" else { return [.response(body: TestPicture.png)] }
+      let attempt = attempts.withLock { count in
+        count += 1
+        return count
+      }
+      return attempt == 1 ? [.response(500)] : [.response(body: TestPicture.png)]
+    } run: { server, fetcher throws in
+      let (first, others) = (Completions(), Completions())
+      let ticket = try fetcher.fetch(server.address("/again"), into: first)
+      // Has the connection after it, which shows that the first try is over.
+      try fetcher.fetch(server.address("/between"), into: others)
+      _ = others.wait(1)
+      fetcher.drop(ticket)
+      #expect(first.wait(1).map(\.code) == [.cancelled])
+      #expect(server.requests.map(\.target) == ["/again", "/between"])
+      // Who wants it now does not wait for what the other would have waited for.
+      try fetcher.fetch(server.address("/again"), into: others)
+      #expect(others.wait(2)[1].response != nil)
+      #expect(server.requests.map(\.target) == ["/again", "/between", "/again"])
+      #expect(fetcher.statistics.retries == 0)
+    }
+  }
+
+  @Test func `while its name is looked up`() throws {
+    defer { postercache_release_held_lookups() }
+    let before = postercache_held_lookups()
+    let fetcher = try Fetcher(.oneConnection)
+    defer { fetcher.shutdown() }
+    let (first, second) = (Completions(), Completions())
+    let stuck = try fetcher.fetch("http://images.held.test/1", into: first)
+    postercache_wait_for_held_lookups(before + 1)
+    let next = try fetcher.fetch("http://images.held.test/2", into: second)
+    fetcher.drop(stuck)
+    #expect(first.wait(1).map(\.code) == [.cancelled])
+    // The second has the place of the first, while the first name is still being looked up.
+    postercache_wait_for_held_lookups(before + 2)
+    fetcher.drop(next)
+    #expect(second.wait(1).map(\.code) == [.cancelled])
+    #expect(fetcher.statistics.transfersStarted == 2)
+  }
+
+  @Test func `shutting down does not wait for a name that is looked up`() throws {
+    defer { postercache_release_held_lookups() }
+    let before = postercache_held_lookups()
+    let fetcher = try Fetcher()
+    let completions = Completions()
+    try fetcher.fetch("http://images.held.test/", into: completions)
+    postercache_wait_for_held_lookups(before + 1)
+    fetcher.shutdown()
+    #expect(completions.wait(1).map(\.code) == [.cancelled])
+  }
+
+  @Test func `while it connects`() throws {
+    let full = FullPort()
+    let fetcher = try Fetcher(.oneConnection)
+    defer { fetcher.shutdown() }
+    let table = TicketTable(3)
+    let tickets = try (0..<3).map { number in
+      let address = try PosterAddress("http://127.0.0.1:\(full.port)/\(number)")
+      return fetcher.fetch(FetchRequest(address), completion: table.completion(of: number))
+    }
+    for number in 0..<3 {
+      fetcher.drop(tickets[number])
+      table.wait(for: number)
+      // Told only after the next one has been started.
+      #expect(fetcher.statistics.transfersStarted == min(number + 2, 3))
+    }
+    #expect(table.outcomes.map { $0.map(\.code) } == [[.cancelled], [.cancelled], [.cancelled]])
+  }
+
+  @Test func `while it waits for an answer, and while it receives one`() throws {
+    let body = TestPicture.jpeg(filler: 1_000_000)
+    let gate = Gate()
+    let attempts = Monitor<[String: Int]>([:])
+    try withServer(.oneConnection) { request in
+      let attempt = attempts.withLock { counts in
+        counts[request.target, default: 0] += 1
+        return counts[request.target]
+      }
+      guard attempt == 1 else { return [.response(body: body)] }
+      switch request.target {
+      case "/silent": return [.wait(gate), .close]
+      case "/headers": return [.response(announcing: body.count), .wait(gate), .close]
+      case "/body":
+        let beginning = Array(body.prefix(100_000))
+        return [.response(body: beginning, announcing: body.count), .wait(gate), .close]
+      case "/unannounced":
+        return [.unannounced(body: Array(body.prefix(100_000))), .wait(gate), .close]
+      default: return [.response(body: body)]
+      }
+    } run: { server, fetcher throws in
+      let paths = ["/silent", "/headers", "/body", "/unannounced"]
+      for (number, path) in paths.enumerated() {
+        let (first, next) = (Completions(), Completions())
+        let ticket = try fetcher.fetch(server.address(path), into: first)
+        server.waitForRequests(3 * number + 1)
+        try fetcher.fetch(server.address("/next\(number)"), into: next)
+        fetcher.drop(ticket)
+        #expect(first.wait(1).map(\.code) == [.cancelled], "\(path)")
+        #expect(next.wait(1)[0].response?.body.bytes == body, "\(path)")
+        // Whatever was kept of it, the next who asks gets all of it.
+        let again = try fetcher.outcome(of: server.address(path))
+        #expect(again.response?.body.bytes == body, "\(path)")
+        #expect(first.count == 1)
+      }
+      gate.open()
+    }
+  }
+
+  @Test func `a picture that was being stored is whole or not there`() async throws {
+    let directory = TemporaryDirectory()
+    let origin = try DemoOrigin()
+    var configuration = PosterPipeline.Configuration()
+    configuration.cacheDirectory = directory.path
+    let pipeline = try PosterPipeline(configuration)
+    let drawn = PosterBody(copying: DemoPoster.encode(name: "a.jpg", size: .w92))
+    var generator = SeededGenerator()
+    let requests = try (0..<300).map { number in
+      try PosterRequest("\(origin.images)w92/a.jpg?\(number)", priority: .prefetch)
+    }
+    let tasks = requests.map { request in
+      Task { () throws(PosterError) in
+        if Bool.random() { return try await pipeline.warm(request) != .hit }
+        return try await pipeline.poster(for: request).body == drawn
+      }
+    }
+    var cancelled: Set<Int> = []
+    for count in 1...100 {
+      await origin.waitForRequests(count, of: "*")
+      let victim = Int.random(in: 0..<min(3 * count, 300), using: &generator)
+      tasks[victim].cancel()
+      cancelled.insert(victim)
+    }
+    for (number, task) in tasks.enumerated() {
+      switch await task.result {
+      case .success(let isRight): #expect(isRight, "seed \(generator.seed): \(number)")
+      case .failure(let error):
+        let code = (error as? PosterError)?.code
+        #expect(
+          code == .cancelled && cancelled.contains(number), "seed \(generator.seed): \(number)")
+      }
+    }
+    await pipeline.shutdown()
+    let cache = try DiskCache(directory: directory.path)
+    defer { cache.close() }
+    let found = try requests.compactMap { try cache.poster(for: $0, isSeen: false) }
+    #expect(found.count >= requests.count - cancelled.count, "seed \(generator.seed)")
+    #expect(found.allSatisfy { $0.body == drawn }, "seed \(generator.seed)")
+    #expect(try cache.statistics().entries == found.count)
+  }
+
+  // MARK: - Under load
+
+  @Test func `a thousand cancels under load leave nothing open and disturb nobody`() async throws {
+    // In a process of its own: other tests open and close descriptors, too. It prints what it finds.
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardOutputContent]
+    ) {
+      var generator = SeededGenerator()
+      let before = openDescriptors()
+      do {
+        let origin = try DemoOrigin()
+        // Behind their beginning, these stay away until the end.
+        let gate = origin.hold("/t/p/w92/held*", afterBytes: 500)
+        let fetcher = try Fetcher()
+        let drawn = (0..<10).map { DemoPoster.encode(name: "free\($0).jpg", size: .w92) }
+        let count = 2_000
+        let table = TicketTable(count)
+        // The first thousand are dropped, 200 of them while the server holds them.
+        let kinds = (0..<count).map { $0 < 200 ? "held" : "free" }
+        var tickets: [Int: Ticket] = [:]
+        for number in (0..<count).shuffled(using: &generator) {
+          let address = try PosterAddress(
+            "\(origin.images)w92/\(kinds[number])\(number % 10).jpg?\(number)")
+          tickets[number] = fetcher.fetch(
+            FetchRequest(address), completion: table.completion(of: number))
+        }
+        for (turn, number) in (0..<1_000).shuffled(using: &generator).enumerated() {
+          if let ticket = tickets[number] { fetcher.drop(ticket) }
+          // From time to time the network gets its turn.
+          if turn % 8 == 0 { table.wait(for: number) }
+        }
+        table.waitForAll()
+        let outcomes = table.outcomes
+        let statistics = fetcher.statistics
+        fetcher.shutdown()
+        gate.release()
+        print("repeated: \(outcomes.count { $0.count != 1 })")
+        print("held and delivered: \(outcomes[..<200].count { $0[0].code != .cancelled })")
+        let dropped = outcomes[200..<1_000].count { ![nil, .cancelled].contains($0[0].code) }
+        print("dropped and failed: \(dropped)")
+        let wrong = outcomes.indices.dropFirst(200).filter { number in
+          let body = outcomes[number][0].response?.body.bytes
+          return number < 1_000
+            ? body != nil && body != drawn[number % 10] : body != drawn[number % 10]
+        }
+        print("wrong: \(wrong.count)")
+        print("connections agree: \(statistics.connectionsOpened == origin.connectionCount)")
+        print("reconnects per 1000 cancels: \(statistics.connectionsOpened - 8)")
+        print("seed \(generator.seed)")
+        origin.shutdown()
+      }
+      // The test library opens a timer for the time limit whenever it comes to it.
+      let left = openDescriptors().filter { descriptor in
+        before[descriptor.key] != descriptor.value && !descriptor.value.contains("timerfd")
+      }
+      print("left open: \(left)")
+    }
+    let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+      .split(separator: "\n").map(String.init)
+    for line in [
+      "repeated: 0", "held and delivered: 0", "dropped and failed: 0", "wrong: 0",
+      "connections agree: true", "left open: [:]",
+    ] {
+      #expect(lines.contains(line), "\(lines)")
+    }
+    // At most 8 connections at once; each of the others replaced one that a cancel has closed, which
+    // only those can that were running.
+    let reconnects = lines.compactMap { line in
+      line.hasPrefix("reconnects per 1000 cancels: ")
+        ? line.split(separator: " ").last.flatMap { Int($0) } : nil
+    }
+    let count = try #require(reconnects.first)
+    #expect(count <= 1_000, "\(lines)")
+    print("reconnects per 1000 cancels: \(count)")
+  }
+}
