@@ -41,8 +41,9 @@ struct FetcherInterestTests {
   // MARK: - Turns
 
   /// Runs `body` while one request occupies the only connection and 200 prefetches wait; returns the
-  /// order in which the requests arrive afterwards.
+  /// order in which all requests arrive, once these and `count` of `body` have completed.
   private func order(
+    with completions: Completions, _ count: Int,
     of body: (ScriptedServer, Fetcher, [Ticket]) throws -> Void
   ) throws -> [String] {
     let gate = Gate()
@@ -51,17 +52,18 @@ struct FetcherInterestTests {
       request.target == "/busy"
         ? [.wait(gate), .response(body: TestPicture.png)] : [.response(body: TestPicture.png)]
     } run: { server, fetcher throws in
-      let completions = Completions()
+      let prefetches = Completions()
       let busy = server.address("/busy")
-      try fetcher.fetch(busy, .visible, into: completions)
+      try fetcher.fetch(busy, .visible, into: prefetches)
       server.waitForRequests(1)
       let tickets = try (0..<200).map { number in
-        try fetcher.fetch(server.address("/\(number)"), .prefetch, into: completions)
+        try fetcher.fetch(server.address("/\(number)"), .prefetch, into: prefetches)
       }
       try body(server, fetcher, tickets)
       try fetcher.settle(on: busy)
       gate.open()
-      _ = completions.wait(201)
+      _ = prefetches.wait(201)
+      _ = completions.wait(count)
       order = server.requests.map(\.target)
     }
     return order
@@ -76,7 +78,7 @@ struct FetcherInterestTests {
 
   @Test func `a visible request that joins a queued prefetch makes it start next`() throws {
     let joined = Completions()
-    let order = try order { server, fetcher, _ in
+    let order = try order(with: joined, 1) { server, fetcher, _ in
       try fetcher.fetch(server.address("/150"), .visible, into: joined)
     }
     #expect(order == Self.all(first: [150]))
@@ -85,7 +87,7 @@ struct FetcherInterestTests {
 
   @Test func `a visible request behind two hundred prefetches starts next`() throws {
     let behind = Completions()
-    let order = try order { server, fetcher, _ in
+    let order = try order(with: behind, 1) { server, fetcher, _ in
       try fetcher.fetch(server.address("/visible"), .visible, into: behind)
     }
     #expect(Array(order.prefix(3)) == ["/busy", "/visible", "/0"])
@@ -94,7 +96,7 @@ struct FetcherInterestTests {
 
   @Test func `a visible request that leaves again takes its priority along`() throws {
     let joined = Completions()
-    let order = try order { server, fetcher, _ in
+    let order = try order(with: joined, 2) { server, fetcher, _ in
       let first = try fetcher.fetch(server.address("/150"), .visible, into: joined)
       try fetcher.fetch(server.address("/120"), .visible, into: joined)
       fetcher.drop(first)
@@ -105,7 +107,7 @@ struct FetcherInterestTests {
 
   @Test func `dropping the prefetch leaves the visible request its place`() throws {
     let joined = Completions()
-    let order = try order { server, fetcher, tickets in
+    let order = try order(with: joined, 1) { server, fetcher, tickets in
       try fetcher.fetch(server.address("/150"), .visible, into: joined)
       fetcher.drop(tickets[150])
       fetcher.drop(tickets[10])
@@ -116,7 +118,7 @@ struct FetcherInterestTests {
 
   @Test func `background waits for prefetch, and prefetch for visible`() throws {
     let more = Completions()
-    let order = try order { server, fetcher, _ in
+    let order = try order(with: more, 7) { server, fetcher, _ in
       for number in 0..<3 {
         try fetcher.fetch(server.address("/b\(number)"), .background, into: more)
       }
@@ -245,7 +247,7 @@ struct FetcherInterestTests {
 
   @Test func `a queued picture that is dropped and wanted again is fetched once`() throws {
     let again = Completions()
-    let order = try order { server, fetcher, tickets in
+    let order = try order(with: again, 51) { server, fetcher, tickets in
       for _ in 0..<50 {
         fetcher.drop(tickets[7])
         let last = try fetcher.fetch(server.address("/7"), .prefetch, into: again)

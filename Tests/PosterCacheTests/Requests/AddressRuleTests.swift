@@ -132,6 +132,30 @@ struct AddressRuleTests {
     await pipeline.shutdown()
   }
 
+  @Test func `a stale picture is asked about with the signature at hand`() async throws {
+    let server = ScriptedServer { request in
+      let headers = ["ETag: \"1\"", "Cache-Control: max-age=0"]
+      return request.headers["if-none-match"] == "\"1\""
+        ? [.unannounced(304, headers)] : [.response(200, headers, body: TestPicture.png)]
+    }
+    defer { server.stop() }
+    let now = Monitor(Date(timeIntervalSince1970: 1_800_000_000))
+    var configuration = PosterPipeline.Configuration()
+    configuration.addressRule = Self.rule
+    configuration.clock = PosterClock { now.withLock { $0 } }
+    let pipeline = try PosterPipeline(configuration)
+    for token in ["1", "2"] {
+      now.withLock { $0 += 60 }
+      let request = try PosterRequest(server.address("/a.jpg?token=\(token)"))
+      let poster = try await pipeline.poster(for: request)
+      #expect(poster.body.bytes == TestPicture.png)
+      #expect(poster.metadata.address.canonical == server.address("/a.jpg"))
+    }
+    await pipeline.shutdown()
+    #expect(server.requests.map(\.target) == ["/a.jpg?token=1", "/a.jpg?token=2"])
+    #expect(server.requests.map { $0.headers["if-none-match"] } == [nil, "\"1\""])
+  }
+
   /// The newest signature lasts longest; those before it may have run out while they waited.
   @Test func `a request that waits is made with the newest signature`() throws {
     let gate = Gate()
