@@ -232,9 +232,9 @@ final class FetchDriver {
 
   /// Whether less is left of a transfer than one bandwidth-delay product: stopping it would cost a
   /// connection, and the bytes are on their way already.
-  private func isNearlyDone(_ id: TransferQueue.TransferID) -> Bool {
+  private func isNearlyDone(_ id: TransferQueue.TransferID, _ link: LinkEstimate) -> Bool {
     guard let remaining = running[id]?.transfer.remainingBytes else { return false }
-    return Double(remaining) <= queue.link(of: id).pipeBytes ?? Self.usualPipeBytes
+    return Double(remaining) <= link.pipeBytes ?? Self.usualPipeBytes
   }
 
   /// Keeps what has come of a picture, if the rest can be asked for.

@@ -100,9 +100,6 @@ struct TransferQueue {
   /// The request of a transfer that was started.
   func request(of id: TransferID) -> FetchRequest { transfers[id].request }
 
-  /// What is known of the way to the host of a transfer.
-  func link(of id: TransferID) -> LinkEstimate { hosts[transfers[id].host].queue.window.link }
-
   /// A number for the host of a transfer; means the same host as long as that has any transfer.
   func host(of id: TransferID) -> Int { transfers[id].host }
 
@@ -146,9 +143,10 @@ struct TransferQueue {
   /// Whoever held `ticket` lost interest. Unknown and completed tickets are ignored.
   ///
   /// - Parameter isNearlyDone: whether letting this transfer in flight finish costs less than stopping
-  ///   it.
+  ///   it; also gets what is known of the way to its host.
   mutating func ticketWasDropped(
-    _ ticket: Ticket, now: UInt64, isNearlyDone: (TransferID) -> Bool = { _ in false }
+    _ ticket: Ticket, now: UInt64,
+    isNearlyDone: (TransferID, LinkEstimate) -> Bool = { _, _ in false }
   ) -> [Action] {
     guard let place = tickets.removeValue(forKey: ticket) else { return [] }
     let completion = Action.complete([ticket], .cancelled)
@@ -167,7 +165,7 @@ struct TransferQueue {
         cancellations.waitingForRetry += 1
       }
       release(id)
-    } else if isNearlyDone(id) {
+    } else if isNearlyDone(id, hosts[host].queue.window.link) {
       cancellations.finishing += 1
       transfers[id].unwantedEntry = wake(.unwanted(id), at: now + Self.longestFinish)
       actions = ticketsDidChange(of: id, now: now)

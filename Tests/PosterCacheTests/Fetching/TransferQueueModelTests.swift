@@ -41,7 +41,7 @@ struct TransferQueueModelTests {
       case 8..<12:
         let dropped = ticket(.random(in: 1...lastTicket + 1, using: &random))
         let isNearlyDone = Bool.random(using: &random)
-        actions = queue.ticketWasDropped(dropped, now: now) { _ in isNearlyDone }
+        actions = queue.ticketWasDropped(dropped, now: now) { _, _ in isNearlyDone }
         expected = model.ticketWasDropped(dropped, now: now, isNearlyDone: isNearlyDone)
       case 12..<18:
         guard let (id, name) = names.min(by: { $0.key < $1.key }) else { continue }

@@ -75,7 +75,7 @@ struct TransferQueueTests {
     var queue = TransferQueue(configuration(connections: 1))
     _ = try queue.make("/a", 1)
     #expect(
-      queue.ticketWasDropped(ticket(1), now: 0) { _ in true } == [
+      queue.ticketWasDropped(ticket(1), now: 0) { _, _ in true } == [
         .prioritize(0, .background), .complete([ticket(1)], .cancelled),
       ])
     var other = queue
@@ -90,7 +90,7 @@ struct TransferQueueTests {
     var queue = TransferQueue(configuration(connections: 1))
     _ = try queue.make("/a", 1)
     _ = try queue.make("/b", 2)
-    _ = queue.ticketWasDropped(ticket(1), now: 0) { _ in true }
+    _ = queue.ticketWasDropped(ticket(1), now: 0) { _, _ in true }
     var other = queue
     let deadline = try #require(queue.nextWake)
     #expect(deadline == TransferQueue.longestFinish)
