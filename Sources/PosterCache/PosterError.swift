@@ -58,6 +58,8 @@ public struct PosterError: Error, Sendable {
   public let message: String
   /// The failure beneath, such as a ``SystemError``.
   public let underlying: (any Error)?
+  /// For how many seconds the server's refusal holds by its own account, `nil` if it does not say.
+  var statedLifetimeSeconds: Double?
 
   /// Creates an error; `message` is one line without a full stop.
   public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {

@@ -39,8 +39,6 @@ final class CurlOptions {
   init(_ configuration: FetchConfiguration, sockets: SocketCallbacks) {
     self.configuration = configuration
     self.sockets = sockets
-    // The three kinds we accept, none preferred: the server knows what it has. The rest is for
-    // servers that would rather answer 406 than send what they have.
     pictureHeaders = Self.list([Self.pictureAccept])
     pageHeaders = Self.list([Self.pageAccept])
     connectTo = Self.list(configuration.connectTo)
@@ -66,7 +64,7 @@ final class CurlOptions {
     curl_slist_free_all(resolve)
   }
 
-  static let pictureAccept = "Accept: image/jpeg,image/png,image/webp,*/*;q=0.1"
+  static let pictureAccept = "Accept: \(RequestFields.accept)"
   static let pageAccept = "Accept: application/json"
 
   // MARK: - Servers

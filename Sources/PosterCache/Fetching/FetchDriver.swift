@@ -1,5 +1,6 @@
 import CCurl
 import CLinux
+import FoundationEssentials
 import Glibc
 
 /// The fetch thread: does what ``TransferQueue`` decides, with curl.
@@ -39,6 +40,8 @@ final class FetchDriver {
     let startedAt: UInt64
     /// What the meter said then.
     let bytesBefore: Int
+    /// The same by the wall clock, as the answer's age has to be counted.
+    let requestedAt: Date
   }
 
   /// Taken for a bandwidth-delay product before one is measured: 8 Mbit/s and 16 ms.
@@ -194,7 +197,12 @@ final class FetchDriver {
     running[id] = nil
     let connections = transfer.connectionCount
     if connections > 0 { counters.connectionsOpened.add(connections, ordering: .relaxed) }
-    let result = transfer.finish(code, run.request)
+    let result = transfer.finish(code, run.request).map { response in
+      var response = response
+      response.requestedAt = run.requestedAt
+      if response.isNotModified { response.confirmed = run.request.stored }
+      return response
+    }
     let outcome: TransferQueue.Outcome
     // Drawn only where it is used: a random number is a system call.
     var jitter = 0.0
@@ -311,7 +319,7 @@ final class FetchDriver {
     while running.count <= id { running.append(nil) }
     running[id] = Running(
       transfer: transfer, request: request, meter: meter, startedAt: monotonicNanoseconds(),
-      bytesBefore: meter.bytes)
+      bytesBefore: meter.bytes, requestedAt: clock.now())
     counters.transfersStarted.add(1, ordering: .relaxed)
     if partial != nil { counters.resumed.add(1, ordering: .relaxed) }
     check(curl_multi_add_handle(multi, transfer.handle))

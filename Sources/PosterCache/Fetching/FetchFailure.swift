@@ -14,10 +14,12 @@ struct FetchFailure: Error {
   }
 
   /// A response with a status that is none of success.
-  init(status: Int, address: PosterAddress) {
-    self.init(
-      .status(status), "the server answered \(status) for \(address)",
-      isRetriable: Self.isRetriable(status: status))
+  init(_ headers: ResponseHeaders, address: PosterAddress) {
+    let status = headers.status
+    var error = PosterError(.status(status), "the server answered \(status) for \(address)")
+    error.statedLifetimeSeconds = Freshness.statedLifetime(of: headers)
+    self.error = error
+    isRetriable = Self.isRetriable(status: status)
   }
 
   /// A body that is no picture.

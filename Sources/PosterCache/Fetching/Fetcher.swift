@@ -26,7 +26,7 @@ package final class Fetcher: Sendable {
   /// Starts the fetch thread.
   ///
   /// - Parameters:
-  ///   - clock: for `Retry-After` dates only.
+  ///   - clock: for `Retry-After` dates, and to say when something was asked for.
   ///   - unclaimed: called on the fetch thread with pictures whose last ticket was dropped when they
   ///     were nearly there.
   /// - Throws: ``PosterError/Code/invalidConfiguration`` if a value is out of its range,

@@ -9,7 +9,7 @@ package struct ResponseHeaders: Sendable {
   /// A header that is kept.
   enum Field: Int, CaseIterable {
     case contentType, contentLength, transferEncoding, etag, lastModified, cacheControl, expires
-    case date, age, retryAfter, contentEncoding, contentRange
+    case date, age, retryAfter, contentEncoding, contentRange, vary, pragma
 
     /// The name in lower case.
     var name: StaticString {
@@ -24,16 +24,24 @@ package struct ResponseHeaders: Sendable {
       case .date: "date"
       case .age: "age"
       case .retryAfter: "retry-after"
+      case .vary: "vary"
+      case .pragma: "pragma"
       case .contentEncoding: "content-encoding"
       case .contentRange: "content-range"
       }
     }
+
+    /// Whether the values of several such headers are one list (RFC 9110, section 5.3).
+    var isList: Bool { self == .cacheControl || self == .vary || self == .pragma }
+
+    /// Whether the first of several counts, as RFC 9111, sections 4.2.1 and 5.1, say.
+    var isFirstOnly: Bool { self == .expires || self == .age }
   }
 
   /// The status code, 0 before the first line.
   package private(set) var status = 0
   private var bytes: ContiguousArray<UInt8> = []
-  private var ranges: InlineArray<12, Range<Int>> = .init(repeating: 0..<0)
+  private var ranges: InlineArray<14, Range<Int>> = .init(repeating: 0..<0)
   private var presence: UInt16 = 0
   /// Whether the empty line has come.
   private(set) var isComplete = false
@@ -52,10 +60,18 @@ package struct ResponseHeaders: Sendable {
   package var lastModified: String? { string(.lastModified) }
   /// All `Cache-Control` headers, joined by commas.
   package var cacheControl: String? { string(.cacheControl) }
+  /// All `Vary` headers, joined by commas.
+  package var vary: String? { string(.vary) }
+  /// All `Pragma` headers, joined by commas.
+  package var pragma: String? { string(.pragma) }
   /// The announced length of the body in bytes; `nil` if there is none or if it does not count
   /// because of a transfer coding (RFC 9112, section 6.3).
   package var contentLength: Int? {
     has(.transferEncoding) ? nil : string(.contentLength).flatMap { Self.seconds($0) }
+  }
+  /// The `Age` in seconds: the first of several (RFC 9111, section 5.1).
+  package var age: Int? {
+    string(.age).flatMap { Self.seconds($0.prefix { $0 != "," && $0 != " " }) }
   }
   /// The `Content-Encoding` as sent.
   package var contentEncoding: String? { string(.contentEncoding) }
@@ -64,8 +80,6 @@ package struct ResponseHeaders: Sendable {
   /// The `Content-Range` of a 206 that sends one part of a body of known length (RFC 9110, section
   /// 14.4).
   var contentRange: ContentRange? { string(.contentRange).flatMap { ContentRange($0) } }
-  /// The `Age` in seconds.
-  package var age: Int? { string(.age).flatMap { Self.seconds($0) } }
   /// The `Date`.
   package var date: Date? { string(.date).flatMap { Date(http: $0) } }
   /// The `Expires` date; one that cannot be read has passed long ago (RFC 9111, section 5.3).
@@ -110,10 +124,12 @@ package struct ResponseHeaders: Sendable {
     var end = line.count
     while start < end, line[start] <= 0x20 { start += 1 }
     while end > start, line[end - 1] <= 0x20 { end -= 1 }
-    guard bytes.count + end - start <= Self.capacity else { return }
+    guard bytes.count + end - start <= Self.capacity, !has(field) || !field.isFirstOnly else {
+      return
+    }
     if bytes.capacity == 0 { bytes.reserveCapacity(256) }
     let position = bytes.count
-    if has(field), field == .cacheControl {
+    if has(field), field.isList {
       bytes.append(contentsOf: bytes[ranges[field.rawValue]])
       bytes.append(UInt8(ascii: ","))
     }
@@ -144,6 +160,8 @@ package struct ResponseHeaders: Sendable {
     case UInt8(ascii: "d"): candidates = Self.startingWithD
     case UInt8(ascii: "a"): candidates = Self.startingWithA
     case UInt8(ascii: "r"): candidates = Self.startingWithR
+    case UInt8(ascii: "v"): candidates = [.vary]
+    case UInt8(ascii: "p"): candidates = [.pragma]
     default: return nil
     }
     return candidates.first { field in

@@ -181,7 +181,7 @@ struct ResponseReceiver: ~Copyable {
       return .failure(FetchFailure(otherPartOf: address))
     }
     guard isSuccess || continued != nil else {
-      return .failure(FetchFailure(status: headers.status, address: address))
+      return .failure(FetchFailure(headers, address: address))
     }
     return finishPicture(address)
   }
