@@ -195,8 +195,7 @@ final class FetchDriver {
       preconditionFailure("a transfer ended that nobody started")
     }
     running[id] = nil
-    let connections = transfer.connectionCount
-    if connections > 0 { counters.connectionsOpened.add(connections, ordering: .relaxed) }
+    countConnections(of: transfer)
     let result = transfer.finish(code, run.request).map { response in
       var response = response
       response.requestedAt = run.requestedAt
@@ -225,6 +224,11 @@ final class FetchDriver {
     perform(
       queue.transferDidFinish(id, outcome, sample: sample, now: now, jitter: jitter),
       result.mapError { $0.error }, run.request)
+  }
+
+  private func countConnections(of transfer: CurlTransfer) {
+    let count = transfer.connectionCount
+    if count > 0 { counters.connectionsOpened.add(count, ordering: .relaxed) }
   }
 
   /// What a transfer that has ended tells about the way to its host.
@@ -285,6 +289,7 @@ final class FetchDriver {
         }
         running[id] = nil
         counters.transferWasStopped(at: transfer.stage)
+        countConnections(of: transfer)
         keepPartial(of: transfer)
         remove(transfer)
       case .prioritize(let id, let priority):

@@ -39,6 +39,9 @@ struct HostQueue {
     limiter = limits.requestsPerSecond.map { RateLimiter(requestsPerSecond: $0) }
   }
 
+  /// Whether nothing is in flight.
+  var isIdle: Bool { visibleCount + otherCount == 0 }
+
   /// Whether forgetting it would change nothing but measurements.
   func isForgettable(now: UInt64) -> Bool {
     transferCount == 0 && heldUntil <= now && limiter?.isIdle(now: now) ?? true

@@ -6,16 +6,22 @@ struct TransferSample: Hashable {
   var firstByteSeconds: Double?
   /// What all transfers of the host received while this one ran, in bytes per second.
   var bytesPerSecond: Double
+  /// Whether nothing else of the host was in flight when it started.
+  var isAlone = false
 }
 
 /// The way to one host as its transfers have measured it: bandwidth, latency, size of a body.
 ///
 /// After BBR (draft-cardwell-iccrg-bbr-congestion-control, section 4.1): the bandwidth is the highest
 /// rate seen lately, as every measurement is at most the truth, and the latency the shortest time to a
-/// first byte seen lately, as queues only add to it.
+/// first byte seen lately, as queues only add to it. One that was measured with nothing else in flight is
+/// the truth and replaces what was known before.
 struct LinkEstimate {
   private var rate = RecentMaximum(span: 10 * nanosecondsPerSecond)
-  private var latency = RecentMinimum(span: 30 * nanosecondsPerSecond)
+  private var latency = Self.unknownLatency
+  private static let unknownLatency = RecentMinimum(span: 30 * nanosecondsPerSecond)
+  /// When the latency was measured with nothing else in flight.
+  private(set) var latencyMeasuredAt: UInt64?
   /// Mean size of a body in bytes, the last few counting most.
   private(set) var meanBytes: Double?
 
@@ -39,7 +45,13 @@ struct LinkEstimate {
 
   /// A transfer finished.
   mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
-    if let seconds = sample.firstByteSeconds, seconds > 0 { latency.note(seconds, now: now) }
+    if let seconds = sample.firstByteSeconds, seconds > 0 {
+      if sample.isAlone {
+        latency = Self.unknownLatency
+        latencyMeasuredAt = now
+      }
+      latency.note(seconds, now: now)
+    }
     // An answer without a body measures the latency alone.
     guard sample.bytes > 0 else { return }
     let bytes = Double(sample.bytes)

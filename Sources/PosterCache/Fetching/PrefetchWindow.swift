@@ -5,6 +5,9 @@
 /// received (Kleinrock's operating point). Below that number the measured rate grows with the number in
 /// flight, and the limit computed from it with the rate, until both stand still there.
 ///
+/// A queue that is always there would be taken for latency, and feed itself. So when nothing has been alone
+/// on the link for a while, the window shrinks to one for a moment, until something was (as BBR's ProbeRTT).
+///
 /// While a visible poster is on its way nothing is added that would queue with it, and some slots stay
 /// free for the next one: as many as were visible at once lately, at most half of the connections.
 package struct PrefetchWindow {
@@ -23,6 +26,10 @@ package struct PrefetchWindow {
   /// Where nothing visible and no prefetch was wanted for so long, nobody is looking: all connections
   /// may be used.
   static let attentionSpan = 60 * nanosecondsPerSecond
+  /// How long the latency is believed without a measurement with nothing else in flight, and how long
+  /// the window stays at one in order to have it.
+  static let probeInterval = 10 * nanosecondsPerSecond
+  static let longestProbe = nanosecondsPerSecond
 
   private let policy: Policy
   private(set) var link = LinkEstimate()
@@ -31,6 +38,9 @@ package struct PrefetchWindow {
   /// Until when somebody may be looking.
   private(set) var watchedUntil: UInt64 = 0
 
+  /// When the latency was measured last, or tried to.
+  private var probedAt: UInt64?
+
   init(_ policy: Policy) {
     self.policy = policy
   }
@@ -38,6 +48,8 @@ package struct PrefetchWindow {
   /// Somebody wants something of `priority`, and `visible` transfers are wanted as visible now.
   mutating func requestWasMade(_ priority: Priority, visible: Int, now: UInt64) {
     guard priority > .background else { return }
+    // What was measured before a pause still holds; prefetching that goes on has to measure anew.
+    if now >= watchedUntil { probedAt = now }
     watchedUntil = now + Self.attentionSpan
     if visible > 0 { visiblePeak.note(Double(visible), now: now) }
   }
@@ -45,6 +57,10 @@ package struct PrefetchWindow {
   /// A transfer finished.
   mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
     link.transferDidFinish(sample, now: now)
+    if let last = probedAt {
+      let isOver = now >= last + Self.probeInterval + Self.longestProbe
+      if sample.isAlone || isOver { probedAt = now }
+    }
   }
 
   /// How many transfers below `visible` may be in flight.
@@ -63,6 +79,7 @@ package struct PrefetchWindow {
       guard let pipe = link.pipeBodies else { return min(Self.initialCount, slots) }
       let full = share * min(pipe, Double(connections))
       // A tenth more or less than a whole number is measurement noise.
+      if let last = probedAt, now >= last + Self.probeInterval { return visible > 0 ? 0 : 1 }
       if visible > 0 { return min(slots, max(Int(full + 0.1) - visible, 0)) }
       return min(slots, max(Int((full + 0.9).rounded(.up)), 1))
     }

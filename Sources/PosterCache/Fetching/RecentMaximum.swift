@@ -21,11 +21,12 @@ struct RecentMaximum {
 
   /// Notes a value seen at `now`.
   mutating func note(_ value: Double, now: UInt64) {
-    if now >= began + span {
+    let epochs = (max(now, began) - began) / span
+    if epochs > 0 {
       // What lies more than a whole epoch back does not count any more.
-      previous = now < began + 2 * span ? current : nil
+      previous = epochs == 1 ? current : nil
       current = nil
-      began = now
+      began += epochs * span
     }
     current = max(value, current ?? value)
   }

@@ -72,12 +72,14 @@ extension TransferQueue {
   /// A transfer. It waits in a queue, waits out a delay, or is in flight; nobody has to want it any
   /// more in the last case, if it was nearly done when the last ticket was dropped.
   struct Transfer {
-    let request: FetchRequest
+    var request: FetchRequest
     let host: Int
     var tickets: InlineArray<3, TicketList> = .init(repeating: TicketList())
     var tries = 0
     /// As what it counts while it is in flight; `nil` if it is not.
     var runsAs: Priority?
+    /// Whether nothing else of its host was in flight when it started.
+    var isAlone = false
     var queueEntry: Entry?
     var delayEntry: UInt64?
     /// While nobody wants it.

@@ -126,6 +126,8 @@ struct TransferQueue {
     let id: TransferID
     if let known {
       id = known
+      // The newest signature is good for longest.
+      if transfers[id].runsAs == nil { transfers[id].request.source = request.source }
     } else if let block = block(of: host, now: now) {
       return [.complete([ticket], block)]
     } else {
@@ -188,6 +190,8 @@ struct TransferQueue {
     _ id: TransferID, _ outcome: Outcome, sample: TransferSample? = nil, now: UInt64, jitter: Double
   ) -> [Action] {
     precondition(transfers[id].runsAs != nil, "transfer \(id) finished without running")
+    var sample = sample
+    sample?.isAlone = transfers[id].isAlone
     stopRunning(id, sample, now: now)
     let host = transfers[id].host
     var completions: [Action] = []
@@ -345,7 +349,9 @@ struct TransferQueue {
     transfers[id].tries += 1
     runningCount += 1
     if priority != .visible { runningOthers += 1 }
-    hosts[transfers[id].host].queue.transferDidStart(priority, now: now)
+    let host = transfers[id].host
+    transfers[id].isAlone = hosts[host].queue.isIdle
+    hosts[host].queue.transferDidStart(priority, now: now)
   }
 
   private mutating func stopRunning(_ id: TransferID, _ sample: TransferSample?, now: UInt64) {

@@ -22,7 +22,7 @@ struct PrefetchWindowTests {
       let whole = max(latency + passage, Double(count) * passage)
       return TransferSample(
         bytes: bytes, firstByteSeconds: whole - passage,
-        bytesPerSecond: Double(count * bytes) / whole)
+        bytesPerSecond: Double(count * bytes) / whole, isAlone: count == 1)
     }
   }
 
@@ -127,6 +127,34 @@ struct PrefetchWindowTests {
     #expect(link.bandwidth == 2e6)
     #expect(link.meanBytes == 40_000)
     #expect(link.latencySeconds == 0.04)
+  }
+
+  @Test func `a standing queue is not taken for latency for long`() {
+    var window = PrefetchWindow(.adaptive(share: 1))
+    let link = Link(latency: 0.08, bytesPerSecond: 2_500_000)
+    window.requestWasMade(.prefetch, visible: 0, now: 0)
+    var now: UInt64 = 0
+    func finish(inFlight count: Int) {
+      now += Self.second / 10
+      window.requestWasMade(.prefetch, visible: 0, now: now)
+      window.transferDidFinish(link.sample(inFlight: count), now: now)
+    }
+    func limit(visible: Int = 0) -> Int {
+      window.limit(connections: 64, visible: visible, now: now)
+    }
+    // Sixteen in flight from the start: 240 ms to the first byte, of which 80 are latency.
+    for _ in 0..<99 { finish(inFlight: 16) }
+    #expect(limit() == 16)
+    finish(inFlight: 16)
+    #expect(limit() == 1)
+    #expect(limit(visible: 1) == 0)
+    finish(inFlight: 1)
+    #expect(limit() == 6)
+    // One that is never alone gives up after a second.
+    for _ in 0..<100 { finish(inFlight: 6) }
+    #expect(limit() == 1)
+    for _ in 0..<10 { finish(inFlight: 6) }
+    #expect(limit() == 6)
   }
 
   @Test func `a slower link is noticed within two spans`() {

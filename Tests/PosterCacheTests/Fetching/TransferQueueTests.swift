@@ -128,7 +128,9 @@ struct TransferQueueTests {
   }
 
   @Test func `an eighth of all transfers is left to visible ones`() throws {
-    var queue = TransferQueue(configuration(connections: 100), maximumTransfers: 16)
+    var limits = configuration(connections: 100)
+    limits.prefetchWindow = .unlimited
+    var queue = TransferQueue(limits, maximumTransfers: 16)
     for number in 0..<14 {
       #expect(try queue.make("/\(number)", number, .prefetch) == [.start(number)])
     }
@@ -139,6 +141,7 @@ struct TransferQueueTests {
   @Test func `a quarter of the request rate is left to visible ones`() throws {
     var limits = configuration(connections: 100)
     limits.requestsPerSecond = 8
+    limits.prefetchWindow = .unlimited
     var queue = TransferQueue(limits)
     for number in 0..<6 {
       #expect(try queue.make("/\(number)", number, .prefetch) == [.start(number)])
