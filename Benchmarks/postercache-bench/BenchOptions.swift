@@ -18,6 +18,14 @@ struct BenchOptions {
   /// A Python that has diskcache, and the program it runs; `nil` leaves the stores in Python out.
   var python: String?
   var stores: String?
+  /// The library that counts allocations and copies (`Benchmarks/peers/counting.c`); `nil` leaves
+  /// those counts out.
+  var counting: String?
+  /// What makes a slow link (`Benchmarks/link/shaped`); `nil` leaves out what needs one.
+  var link: String?
+  /// Foundation's `URLSession` as a program (`Benchmarks/peers/urlsession.swift`); `nil` leaves it
+  /// out.
+  var urlSession: String?
   /// The command, where it was built.
   var command =
     Self.ownPath.split(separator: "/").dropLast().map { "/\($0)" }.joined()
@@ -57,6 +65,9 @@ struct BenchOptions {
       case "--posters-dir": postersDirectory = try value()
       case "--python": python = try value()
       case "--stores": stores = try value()
+      case "--counting": counting = try value()
+      case "--link": link = try value()
+      case "--urlsession": urlSession = try value()
       case "--command": command = try value()
       default:
         guard let suite = allSuites.first(where: { $0.name == argument }) else {
@@ -88,6 +99,9 @@ struct BenchOptions {
         --posters-dir DIR   keep the posters here for later runs
         --python FILE       a Python that has diskcache, and
         --stores FILE       the program of the stores in Python (Benchmarks/peers/stores.py)
+        --counting FILE     the library made of Benchmarks/peers/counting.c
+        --link FILE         what makes a slow link (Benchmarks/link/shaped)
+        --urlsession FILE   the program made of Benchmarks/peers/urlsession.swift
         --command FILE      the postercache command (default: the one beside this program)
       """
   }
