@@ -73,10 +73,8 @@ struct WaitSuite: Suite {
   }
 
   private func table(_ link: Link) throws -> FigureTable {
-    let server = try DistantServer(
-      [poster], megabits: link.megabits, milliseconds: link.milliseconds, context)
-    defer { server.stop() }
-    let idle = try measure(WaitPolicy(.idle, 1), server, link)
+    let (results, description) = try measureAll([WaitPolicy(.idle, 1)] + policies, link)
+    let idle = results[0]
     var rows: [FigureTable.Row] = []
     var curves: [WaitPolicy.Kind: [WaitCurve.Point]] = [:]
     for group in [1, WaitProgram.burst] {
@@ -89,8 +87,7 @@ struct WaitSuite: Suite {
             group == 1 ? nil : idle.meanWait(group: group).map { $0 * 1e3 },
           ]))
     }
-    for policy in policies {
-      let result = try measure(policy, server, link)
+    for (policy, result) in zip(policies, results.dropFirst()) {
       let received = Double(result.receivedBytes)
       let bodies = Double(result.prefetchedBytes + result.visibleBytes)
       let capacity = link.megabits * 125_000 * result.seconds
@@ -112,7 +109,7 @@ struct WaitSuite: Suite {
       }
     }
     return FigureTable(
-      title: link.title, conditions: server.description,
+      title: link.title, conditions: description,
       columns: [
         "link used, %", "by prefetching, %", "wait / idle link's", "the same, bursts",
         "wait, ms", "wait in a burst, ms",
@@ -148,11 +145,47 @@ struct WaitSuite: Suite {
     return demands
   }
 
+  /// Links at once, each with a server of its own: a run is nearly all waiting.
+  private static let lanes = 4
+
+  /// Measures all policies, some at a time; in their order. Also how the link is made.
+  private func measureAll(
+    _ policies: [WaitPolicy], _ link: Link
+  ) throws -> (results: [WaitResult], description: String) {
+    let servers = try (0..<Self.lanes).map { _ in
+      try DistantServer([poster], megabits: link.megabits, milliseconds: link.milliseconds, context)
+    }
+    defer { for server in servers { server.stop() } }
+    let state = Monitor((next: 0, results: [Int: WaitResult](), failure: (any Error)?.none))
+    let threads = servers.enumerated().map { lane, server in
+      WorkerThread(name: "bench-lane") {
+        while true {
+          let place = state.withLock { state -> Int? in
+            guard state.failure == nil, state.next < policies.count else { return nil }
+            state.next += 1
+            return state.next - 1
+          }
+          guard let place else { return }
+          do {
+            let result = try measure(policies[place], server, link, lane: lane)
+            state.withLock { $0.results[place] = result }
+          } catch {
+            state.withLock { $0.failure = error }
+          }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    let (results, failure) = state.withLock { ($0.results, $0.failure) }
+    if let failure { throw failure }
+    return (policies.indices.compactMap { results[$0] }, servers[0].description)
+  }
+
   private func measure(
-    _ policy: WaitPolicy, _ server: DistantServer, _ link: Link
+    _ policy: WaitPolicy, _ server: DistantServer, _ link: Link, lane: Int
   ) throws -> WaitResult {
     BenchContext.progress("\(Self.name): \(link.title): \(policy.title)")
-    let file = "\(context.disk.path)/wait.json"
+    let file = "\(context.disk.path)/wait-\(lane).json"
     let command = ContestantProgram.command(
       "wait",
       [

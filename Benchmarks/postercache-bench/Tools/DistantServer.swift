@@ -38,7 +38,7 @@ struct DistantServer {
         let link = try ShapedLink(program, megabits: megabits, milliseconds: milliseconds)
         let server = try WebServer(
           nginx, root: context.corpus.root, names: names,
-          directory: try context.disk.makeEmpty("nginx"), link: link)
+          directory: try context.disk.makeNew("nginx"), link: link)
         base = server.base
         secureBase = server.secureBase
         authoritiesFile = server.authoritiesFile

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// An nginx of our own that serves the posters, and a list of them, on a loopback port or at the far
 /// end of a link.
@@ -39,8 +38,7 @@ struct WebServer {
     let command = Command(
       program, ["-p", directory, "-e", "\(directory)/error.log", "-c", configuration])
     process = try (link?.atServer(command) ?? command).start(standardOutput: nil)
-    Self.running.store(process.identifier, ordering: .relaxed)
-    Self.endWithUs()
+    ServersToEnd.add(process.identifier)
     for _ in 0..<500 {
       // Written once it listens.
       if (try? TextFile.read("\(directory)/nginx.pid").isEmpty) == false { return }
@@ -65,23 +63,9 @@ struct WebServer {
     return access("\(directory)/certificate.pem", R_OK) == 0
   }
 
-  /// The server to be ended where we are.
-  private static let running = Atomic<pid_t>(0)
-
-  /// A server must not outlive us, and nobody else ends it.
-  private static func endWithUs() {
-    for number in [SIGTERM, SIGHUP, SIGINT] {
-      signal(number) { number in
-        let server = WebServer.running.load(ordering: .relaxed)
-        if server > 0 { kill(server, SIGKILL) }
-        _exit(128 + number)
-      }
-    }
-  }
-
   /// Ends the server and waits for that.
   func stop() {
-    Self.running.store(0, ordering: .relaxed)
+    ServersToEnd.remove(process.identifier)
     kill(process.identifier, SIGTERM)
     var usage = rusage()
     _ = try? process.wait(&usage)  // how it ended does not matter
