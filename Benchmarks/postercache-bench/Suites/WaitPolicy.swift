@@ -49,23 +49,15 @@ struct WaitPolicy {
   var configuration: FetchConfiguration {
     var configuration = FetchConfiguration()
     if kind != .adaptive { configuration.connectionsPerHost = Int(number) }
+    configuration.prefetchWindow =
+      switch kind {
+      case .adaptive: .adaptive(share: number)
+      case .reserved: .fixed(Int(number) / 2)
+      case .idle, .fifo, .ordered: .unlimited
+      }
     return configuration
   }
 
   /// The priority with which visible posters are asked for.
   var visiblePriority: Priority { kind == .fifo ? .prefetch : .visible }
-
-  /// Prefetches to be asked for at a time, of an endless supply that shows `all`.
-  func supply(of all: Int) -> Int {
-    switch kind {
-    case .idle: 0
-    case .reserved: Int(number) / 2
-    default: all
-    }
-  }
-}
-
-extension WaitPolicy {
-  /// Whether the fetcher can adapt the number in flight.
-  static let canAdapt = false
 }
