@@ -38,7 +38,7 @@ struct WaitSuite: Suite {
   }
 
   /// Seconds that count in a run.
-  private var seconds: Double { context.options.isQuick ? 12 : 30 }
+  private var seconds: Double { context.options.isQuick ? 12 : 20 }
 
   func run() async throws -> SuiteReport {
     var report = SuiteReport(
@@ -108,6 +108,12 @@ struct WaitSuite: Suite {
           WaitCurve.Point(use: use, alone: alone, burst: burst))
       }
     }
+    if let directory = context.options.plotsDirectory {
+      let plot = WaitPlot(
+        title: link.title,
+        curves: Self.names.map { ($0.name, WaitCurve(points: curves[$0.kind] ?? [])) })
+      try TextFile.write(plot.svg, to: "\(directory)/wait-\(Int(link.megabits)).svg")
+    }
     return FigureTable(
       title: link.title, conditions: description,
       columns: [
@@ -117,14 +123,18 @@ struct WaitSuite: Suite {
       rows: rows, demands: demands(curves, isWide: link.isWide))
   }
 
+  /// The policies by their names, ours first.
+  private static let names: [(kind: WaitPolicy.Kind, name: String)] = [
+    (.adaptive, "adaptive"), (.fifo, "FIFO"), (.ordered, "visible first"),
+    (.reserved, "half reserved"),
+  ]
+
   private func demands(
     _ curves: [WaitPolicy.Kind: [WaitCurve.Point]], isWide: Bool
   ) -> [FigureTable.Demand] {
     let ours = curves[.adaptive] ?? []
     var demands: [FigureTable.Demand] = []
-    for (kind, name) in [
-      (WaitPolicy.Kind.fifo, "FIFO"), (.ordered, "visible first"), (.reserved, "half reserved"),
-    ] {
+    for (kind, name) in Self.names.dropFirst() {
       let rival = WaitCurve(points: curves[kind] ?? [])
       for (what, wait) in [("alone", \WaitCurve.Point.alone), ("in bursts", \.burst)] {
         let worst = ours.compactMap { point in
