@@ -33,7 +33,7 @@ enum BareCurlLoop {
       guard let handle = curl_easy_init() else { throw BenchError("curl_easy_init failed") }
       handles.append(handle)
       _ = postercache_curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-      _ = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 128 << 10)
+      _ = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 64 << 10)
       _ = postercache_curl_set_long(handle, CURLOPT_FAILONERROR, 1)
       if let authoritiesFile {
         _ = postercache_curl_set_string(handle, CURLOPT_CAINFO, authoritiesFile)
