@@ -43,9 +43,10 @@ struct ResponseReceiverTests {
   private func beginning(etag: String = "\"1\"", source: String? = nil) throws -> PartialBody {
     try #require(
       receive(
-      ["HTTP/1.1 200 OK", "Content-Length: \(picture.count)", "ETag: \(etag)"], picture, stop: 2000,
-      source: source
-    ).partial)
+        ["HTTP/1.1 200 OK", "Content-Length: \(picture.count)", "ETag: \(etag)"], picture,
+        stop: 2000,
+        source: source
+      ).partial)
   }
 
   @Test func `a stopped picture of known length with a strong validator can be resumed`() throws {
