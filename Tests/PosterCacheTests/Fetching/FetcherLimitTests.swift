@@ -411,7 +411,7 @@ struct FetcherLimitTests {
 }
 
 /// What the descriptors are that this process has open, by number.
-private func openDescriptors() -> [CInt: String] {
+func openDescriptors() -> [CInt: String] {
   var descriptors: [CInt: String] = [:]
   var buffer = [CChar](repeating: 0, count: 256)
   for number in 0..<1024 as Range<CInt> where fcntl(number, F_GETFD) != -1 {
