@@ -134,7 +134,8 @@ public final class PosterPipeline: Sendable {
     try ForkGuard.check()
     guard mode != .offline else { throw .notCached(request.address) }
     let response = try await fetcher.response(
-      to: FetchRequest(request.address, kind: .page(request.credential)))
+      to: FetchRequest(
+        request.address, priority: request.priority, kind: .page(request.credential)))
     return PageResponse(status: response.status, body: response.body)
   }
 
