@@ -29,6 +29,8 @@ struct HostQueue {
   private(set) var otherCount = 0
   /// Transfers that wait, wait out a delay or are in flight.
   var transferCount = 0
+  /// Since when visible posters wait for a connection that is busy.
+  private var waitingSince: UInt64?
   /// No request before this time, because the server said so.
   private(set) var heldUntil: UInt64 = 0
 
@@ -96,16 +98,25 @@ struct HostQueue {
   /// What may start now. The entry that is to be started stays in the queue until it is stale.
   mutating func next(now: UInt64, isCurrent: (Entry) -> Bool) -> Next {
     while let head = queue.first, !isCurrent(head) { queue.removeFirst() }
-    guard let best = queue.first, visibleCount + otherCount < limits.connections else {
-      return .nothing
-    }
+    guard let best = queue.first else { return .nothing }
     let isVisible = best.rank.priority == .visible
-    if !isVisible {
+    if !isVisible { waitingSince = nil }
+    let count = visibleCount + otherCount
+    guard count < limits.connections else { return .nothing }
+    var opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isVisible) } ?? 0)
+    if isVisible {
+      let patience = window.patience(
+        connections: limits.connections, others: otherCount, visible: visibleCount, now: now)
+      if patience > 0, opening <= now {
+        let since = waitingSince ?? now
+        waitingSince = since
+        opening = since + patience
+      }
+    } else {
       let limit = window.limit(
         connections: limits.connections, visible: visibleCount, now: now)
-      guard otherCount < limit else { return .nothing }
+      guard count < limit else { return .nothing }
     }
-    let opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isVisible) } ?? 0)
     return opening <= now ? .start(best) : .wait(until: opening)
   }
 

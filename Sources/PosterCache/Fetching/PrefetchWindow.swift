@@ -8,8 +8,10 @@
 /// A queue that is always there would be taken for latency, and feed itself. So when nothing has been alone
 /// on the link for a while, the window shrinks to one for a moment, until something was (as BBR's ProbeRTT).
 ///
-/// While a visible poster is on its way nothing is added that would queue with it, and some slots stay
-/// free for the next one: as many as were visible at once lately, at most half of the connections.
+/// While a visible poster is on its way nothing is added that would queue with it. Nor does the visible
+/// one take an idle connection while others are busy: a server's congestion window has shrunk again on a
+/// connection that was idle (RFC 9293 and RFC 5681, section 4.1), which costs a round trip, and one that is
+/// busy will soon be free. It waits for that, but never longer than a round trip.
 package struct PrefetchWindow {
   /// Who decides.
   package enum Policy: Hashable, Sendable {
@@ -63,25 +65,37 @@ package struct PrefetchWindow {
     }
   }
 
-  /// How many transfers below `visible` may be in flight.
+  /// How many transfers of any kind may be in flight for one more to start that nobody waits for.
   ///
   /// - Parameters:
-  ///   - connections: transfers of any kind at once.
+  ///   - connections: transfers at once.
   ///   - visible: how many transfers are in flight that somebody waits for.
   func limit(connections: Int, visible: Int, now: UInt64) -> Int {
     switch policy {
     case .unlimited: return connections
-    case .fixed(let count): return count
+    case .fixed(let count): return visible + count
     case .adaptive(let share):
       guard now < watchedUntil else { return connections }
-      let reserve = min(Int(visiblePeak.value ?? 1), connections / 2)
-      let slots = max(connections - reserve, 1)
+      let reserve = min(Int(visiblePeak.value ?? 1), connections / 4)
+      let slots = connections - reserve
       guard let pipe = link.pipeBodies else { return min(Self.initialCount, slots) }
-      let full = share * min(pipe, Double(connections))
-      // A tenth more or less than a whole number is measurement noise.
       if let last = probedAt, now >= last + Self.probeInterval { return visible > 0 ? 0 : 1 }
-      if visible > 0 { return min(slots, max(Int(full + 0.1) - visible, 0)) }
+      // A tenth more or less than a whole number is measurement noise.
+      let full = share * min(pipe, Double(connections))
+      if visible > 0 { return min(slots, Int(full + 0.1)) }
       return min(slots, max(Int((full + 0.9).rounded(.up)), 1))
     }
+  }
+
+  /// How long a visible poster should wait for a connection that is busy, in nanoseconds.
+  ///
+  /// - Parameters:
+  ///   - others: how many transfers are in flight that nobody waits for.
+  ///   - visible: how many are that somebody waits for.
+  func patience(connections: Int, others: Int, visible: Int, now: UInt64) -> UInt64 {
+    guard case .adaptive = policy, others > 0, let seconds = link.latencySeconds,
+      others + visible >= limit(connections: connections, visible: 0, now: now)
+    else { return 0 }
+    return UInt64(seconds * Double(nanosecondsPerSecond))
   }
 }

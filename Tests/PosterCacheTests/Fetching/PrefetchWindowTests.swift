@@ -72,14 +72,33 @@ struct PrefetchWindowTests {
     for round in 1...20 {
       window.transferDidFinish(link.sample(inFlight: 6), now: UInt64(round))
     }
-    // Five bodies are on their way where the link is full; each visible one takes the place of one.
+    // Five bodies are on their way where the link is full, visible ones among them.
     #expect(window.limit(connections: 16, visible: 0, now: 21) == 6)
-    #expect(window.limit(connections: 16, visible: 1, now: 21) == 4)
-    #expect(window.limit(connections: 16, visible: 4, now: 21) == 1)
-    #expect(window.limit(connections: 16, visible: 9, now: 21) == 0)
+    #expect(window.limit(connections: 16, visible: 1, now: 21) == 5)
+    #expect(window.limit(connections: 16, visible: 9, now: 21) == 5)
   }
 
-  @Test func `as many slots stay free as were visible at once, at most half`() {
+  @Test func `a visible one waits for a busy connection, where there are enough, for a round trip`()
+  {
+    var window = PrefetchWindow(.adaptive(share: 1))
+    window.requestWasMade(.visible, visible: 1, now: 0)
+    func patience(others: Int, visible: Int = 0) -> UInt64 {
+      window.patience(connections: 16, others: others, visible: visible, now: 21)
+    }
+    #expect(patience(others: 6) == 0)
+    let link = Link(latency: 0.08, bytesPerSecond: 2_500_000)
+    for round in 1...20 {
+      window.transferDidFinish(link.sample(inFlight: 6), now: UInt64(round))
+    }
+    #expect(patience(others: 6) == 80_000_000)
+    #expect(patience(others: 5) == 0)
+    #expect(patience(others: 3, visible: 3) == 80_000_000)
+    #expect(patience(others: 0, visible: 9) == 0)
+    #expect(
+      PrefetchWindow(.unlimited).patience(connections: 16, others: 16, visible: 0, now: 0) == 0)
+  }
+
+  @Test func `as many slots stay free as were visible at once, at most a quarter`() {
     var window = PrefetchWindow(.adaptive(share: 1))
     let link = Link(latency: 0.08, bytesPerSecond: 125_000_000)
     window.requestWasMade(.prefetch, visible: 0, now: 0)
@@ -88,7 +107,7 @@ struct PrefetchWindowTests {
     window.requestWasMade(.visible, visible: 3, now: 2)
     #expect(window.limit(connections: 16, visible: 0, now: 2) == 13)
     window.requestWasMade(.visible, visible: 30, now: 3)
-    #expect(window.limit(connections: 16, visible: 0, now: 3) == 8)
+    #expect(window.limit(connections: 16, visible: 0, now: 3) == 12)
   }
 
   @Test func `where nobody is looking, every connection may be used`() {
@@ -104,7 +123,7 @@ struct PrefetchWindowTests {
   }
 
   @Test func `a fixed window and none`() {
-    #expect(PrefetchWindow(.fixed(3)).limit(connections: 16, visible: 5, now: 0) == 3)
+    #expect(PrefetchWindow(.fixed(3)).limit(connections: 16, visible: 5, now: 0) == 8)
     #expect(PrefetchWindow(.unlimited).limit(connections: 16, visible: 5, now: 0) == 16)
   }
 
