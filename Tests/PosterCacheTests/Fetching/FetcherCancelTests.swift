@@ -108,6 +108,8 @@ struct FetcherCancelTests {
 
   @Test func `while it waits for an answer, and while it receives one`() throws {
     let body = TestPicture.jpeg(filler: 1_000_000)
+    // More than a loopback link holds: too much to wait for.
+    let announced = 30_000_000
     let gate = Gate()
     let attempts = Monitor<[String: Int]>([:])
     try withServer(.oneConnection) { request in
@@ -118,10 +120,10 @@ struct FetcherCancelTests {
       guard attempt == 1 else { return [.response(body: body)] }
       switch request.target {
       case "/silent": return [.wait(gate), .close]
-      case "/headers": return [.response(announcing: body.count), .wait(gate), .close]
+      case "/headers": return [.response(announcing: announced), .wait(gate), .close]
       case "/body":
         let beginning = Array(body.prefix(100_000))
-        return [.response(body: beginning, announcing: body.count), .wait(gate), .close]
+        return [.response(body: beginning, announcing: announced), .wait(gate), .close]
       case "/unannounced":
         return [.unannounced(body: Array(body.prefix(100_000))), .wait(gate), .close]
       default: return [.response(body: body)]
@@ -281,7 +283,7 @@ private func cancelUnderLoad() throws {
       return [.response(body: body)]
     }
     let beginning = ScriptedServer.Step.response(
-      body: Array(body.prefix(10_000)), announcing: 1_000_000)
+      body: Array(body.prefix(10_000)), announcing: 30_000_000)
     return (number < waiting ? [] : [beginning]) + [.run { drop(number) }, .waitForClose]
   }
   let table = TicketTable(count)

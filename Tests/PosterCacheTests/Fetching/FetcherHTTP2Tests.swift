@@ -31,7 +31,7 @@ struct FetcherHTTP2Tests {
       case "/first", "/last": [.response(body: body)]
       case "/2":
         // Much is still to come, so that stopping is worth it.
-        [.response(body: Array(body.prefix(50_000)), announcing: 5_000_000), .wait(gate), .close]
+        [.response(body: Array(body.prefix(50_000)), announcing: 30_000_000), .wait(gate), .close]
       default:
         [
           .response(body: Array(body.prefix(50_000)), announcing: body.count), .wait(gate),
