@@ -3,8 +3,10 @@ import PosterCache
 /// How prefetching and visible posters share the connections.
 struct WaitPolicy {
   enum Kind: String {
-    /// No prefetching at all.
+    /// No prefetching, and one poster or burst after the other, as soon as the last has come.
     case idle
+    /// No prefetching, and visible posters as in all other runs: connections are idle between them.
+    case nothing
     /// One queue, first come, first served; the width is the number of connections.
     case fifo
     /// Visible posters go first in the queue; the width is the number of connections.
@@ -37,7 +39,8 @@ struct WaitPolicy {
   /// What the tables call it.
   var title: String {
     switch kind {
-    case .idle: "nothing prefetched"
+    case .idle: "idle link"
+    case .nothing: "nothing prefetched"
     case .fifo: "FIFO, \(width) at once"
     case .ordered: "visible first, \(width) at once"
     case .reserved: "half of \(width) reserved"
@@ -48,12 +51,12 @@ struct WaitPolicy {
   /// The fetcher's settings.
   var configuration: FetchConfiguration {
     var configuration = FetchConfiguration()
-    if kind != .adaptive { configuration.connectionsPerHost = Int(number) }
+    if kind != .adaptive, kind != .nothing { configuration.connectionsPerHost = Int(number) }
     configuration.prefetchWindow =
       switch kind {
       case .adaptive: .adaptive(share: number)
       case .reserved: .fixed(Int(number) / 2)
-      case .idle, .fifo, .ordered: .unlimited
+      case .idle, .nothing, .fifo, .ordered: .unlimited
       }
     return configuration
   }

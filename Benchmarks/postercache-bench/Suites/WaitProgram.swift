@@ -56,7 +56,9 @@ struct WaitProgram {
   private func measure() throws -> WaitResult {
     let fetcher = try Fetcher(policy.configuration)
     let state = Monitor(State())
-    for _ in 0..<Self.supply { Self.prefetch(address, fetcher, state) }
+    for _ in 0..<(policy.kind == .nothing ? 0 : Self.supply) {
+      Self.prefetch(address, fetcher, state)
+    }
 
     let start = Self.now()
     let begin = start + Self.settling
