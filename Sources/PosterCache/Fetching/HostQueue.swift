@@ -105,8 +105,7 @@ struct HostQueue {
     guard count < limits.connections else { return .nothing }
     var opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isVisible) } ?? 0)
     if isVisible {
-      let patience = window.patience(
-        connections: limits.connections, others: otherCount, visible: visibleCount, now: now)
+      let patience = window.patience(connections: limits.connections, count: count, now: now)
       if patience > 0, opening <= now {
         let since = waitingSince ?? now
         waitingSince = since

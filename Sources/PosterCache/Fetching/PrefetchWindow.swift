@@ -89,12 +89,10 @@ package struct PrefetchWindow {
 
   /// How long a visible poster should wait for a connection that is busy, in nanoseconds.
   ///
-  /// - Parameters:
-  ///   - others: how many transfers are in flight that nobody waits for.
-  ///   - visible: how many are that somebody waits for.
-  func patience(connections: Int, others: Int, visible: Int, now: UInt64) -> UInt64 {
-    guard case .adaptive = policy, others > 0, let seconds = link.latencySeconds,
-      others + visible >= limit(connections: connections, visible: 0, now: now)
+  /// - Parameter count: how many transfers are in flight.
+  func patience(connections: Int, count: Int, now: UInt64) -> UInt64 {
+    guard case .adaptive = policy, let seconds = link.latencySeconds,
+      count >= limit(connections: connections, visible: 0, now: now)
     else { return 0 }
     return UInt64(seconds * Double(nanosecondsPerSecond))
   }

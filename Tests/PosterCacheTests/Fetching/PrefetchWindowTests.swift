@@ -82,20 +82,17 @@ struct PrefetchWindowTests {
   {
     var window = PrefetchWindow(.adaptive(share: 1))
     window.requestWasMade(.visible, visible: 1, now: 0)
-    func patience(others: Int, visible: Int = 0) -> UInt64 {
-      window.patience(connections: 16, others: others, visible: visible, now: 21)
+    func patience(_ count: Int) -> UInt64 {
+      window.patience(connections: 16, count: count, now: 21)
     }
-    #expect(patience(others: 6) == 0)
+    #expect(patience(6) == 0)
     let link = Link(latency: 0.08, bytesPerSecond: 2_500_000)
     for round in 1...20 {
       window.transferDidFinish(link.sample(inFlight: 6), now: UInt64(round))
     }
-    #expect(patience(others: 6) == 80_000_000)
-    #expect(patience(others: 5) == 0)
-    #expect(patience(others: 3, visible: 3) == 80_000_000)
-    #expect(patience(others: 0, visible: 9) == 0)
-    #expect(
-      PrefetchWindow(.unlimited).patience(connections: 16, others: 16, visible: 0, now: 0) == 0)
+    #expect(patience(6) == 80_000_000)
+    #expect(patience(5) == 0)
+    #expect(PrefetchWindow(.unlimited).patience(connections: 16, count: 16, now: 0) == 0)
   }
 
   @Test func `as many slots stay free as were visible at once, at most a quarter`() {
