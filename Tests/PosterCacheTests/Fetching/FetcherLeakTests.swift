@@ -41,7 +41,7 @@ struct FetcherLeakTests {
       return (words[0], value)
     }
     let found = Dictionary(values) { $1 }
-    #expect(found["pictures"] == 2500)
+    #expect(found["pictures"] == 3000)
     #expect(found["descriptors"] == 0, "\(lines)")
     // A sanitizer's allocator says nothing.
     #expect((found["growth"] ?? .max) < Self.allowance, "\(lines)")
@@ -64,9 +64,13 @@ struct FetcherLeakTests {
     var configuration = FetchConfiguration.once
     configuration.certificateAuthoritiesFile = certificate.path
     let address = server.address("/a.jpg")
+    // The first opens what belongs to nobody in particular, such as Dispatch's own descriptors.
+    let first = try Fetcher(configuration)
+    var pictures = try transfers(500, of: address, with: first)
+    first.shutdown()
     let before = openDescriptors()
     let fetcher = try Fetcher(configuration)
-    var pictures = try transfers(500, of: address, with: fetcher)
+    pictures += try transfers(500, of: address, with: fetcher)
     let heap = postercache_allocated_bytes()
     pictures += try transfers(2000, of: address, with: fetcher)
     print("growth \(postercache_allocated_bytes() - heap)")
