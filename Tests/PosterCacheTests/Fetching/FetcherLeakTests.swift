@@ -65,23 +65,30 @@ struct FetcherLeakTests {
     configuration.certificateAuthoritiesFile = certificate.path
     let address = server.address("/a.jpg")
     // The first opens what belongs to nobody in particular, such as Dispatch's own descriptors.
-    let first = try Fetcher(configuration)
-    var pictures = try transfers(500, of: address, with: first)
-    first.shutdown()
+    var pictures = try transfers(0, of: address, configuration)
     let before = openDescriptors()
-    let fetcher = try Fetcher(configuration)
-    pictures += try transfers(500, of: address, with: fetcher)
-    let heap = postercache_allocated_bytes()
-    pictures += try transfers(2000, of: address, with: fetcher)
-    print("growth \(postercache_allocated_bytes() - heap)")
+    pictures += try transfers(2000, of: address, configuration)
     print("pictures \(pictures)")
-    fetcher.shutdown()
     let left = openDescriptors().filter { descriptor in
       before[descriptor.key] != descriptor.value && !descriptor.value.contains("timerfd")
     }
     print("descriptors \(left.count)")
     if !left.isEmpty { print("left \(left)") }
     _ = await server.stop()
+  }
+
+  /// Makes 500 transfers and then `count` with a fetcher of their own, and prints what the latter left
+  /// on the heap; returns how many pictures came.
+  private static func transfers(
+    _ count: Int, of address: String, _ configuration: FetchConfiguration
+  ) throws -> Int {
+    let fetcher = try Fetcher(configuration)
+    defer { fetcher.shutdown() }
+    var pictures = try transfers(500, of: address, with: fetcher)
+    let heap = postercache_allocated_bytes()
+    pictures += try transfers(count, of: address, with: fetcher)
+    print("growth \(postercache_allocated_bytes() - heap)")
+    return pictures
   }
 
   /// Makes `count` transfers, 50 at a time; returns how many pictures came.
