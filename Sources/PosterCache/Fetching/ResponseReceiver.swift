@@ -191,8 +191,9 @@ struct ResponseReceiver: ~Copyable {
   ) -> Result<FetchResponse, FetchFailure> {
     let announced = continued?.total ?? headers.contentLength
     var picture = takeBody()
-    // curl 7.88 can report a truncated HTTP/2 body as success.
-    if let announced, picture.count < announced {
+    // curl 7.88 can report a truncated HTTP/2 body as success, and drops what had come of it if the
+    // stream was reset without an error code.
+    if picture.count < announced ?? 1 {
       return .failure(FetchFailure(incomplete: picture.count, of: announced, address: address))
     }
     if continued != nil, picture.count != announced {

@@ -17,6 +17,8 @@ final class ScriptedHTTP2Server: Sendable {
     case reset(UInt8)
     /// Says that the connection will take no more.
     case goAway(UInt8)
+    /// Waits until the gate is open.
+    case wait(Gate)
     /// Closes the connection.
     case close
   }
@@ -57,11 +59,6 @@ final class ScriptedHTTP2Server: Sendable {
 
   /// The weights that requests and later frames gave their streams, as on the wire: one less.
   var weights: [UInt8] { state.withLock { $0.weights } }
-
-  /// Waits until a weight has come that is `weight`.
-  func waitForWeight(_ weight: UInt8) {
-    state.wait(untilNanoseconds: { _ in nil }, for: { $0.weights.contains(weight) ? () : nil })
-  }
 
   func stop() {
     let threads = state.withLock { state in
@@ -140,6 +137,7 @@ final class ScriptedHTTP2Server: Sendable {
     case .goAway(let code):
       let last = [UInt8(0), 0, UInt8(stream >> 8 & 0xFF), UInt8(stream & 0xFF)]
       send(connection, Self.goAway, flags: 0, stream: 0, last + [0, 0, 0, code])
+    case .wait(let gate): gate.wait()
     case .close: return false
     }
     return true
