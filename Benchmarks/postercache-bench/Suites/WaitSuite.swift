@@ -30,7 +30,7 @@ struct WaitSuite: Suite {
   /// The rivals' widths and ours.
   private var policies: [WaitPolicy] {
     let widths: [Double] = [1, 2, 4, 8, 16]
-    let shares: [Double] = [0.7, 1, 1.25, 1.5, 2]
+    let shares: [Double] = [0.85, 1, 1.15]
     return [WaitPolicy(.nothing, 0)] + shares.map { WaitPolicy(.adaptive, $0) }
       + widths.map { WaitPolicy(.fifo, $0) }
       + widths.map { WaitPolicy(.ordered, $0) }

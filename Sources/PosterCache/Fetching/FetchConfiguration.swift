@@ -1,7 +1,7 @@
 /// How transfers are made. The defaults suit TMDB's hosts.
 public struct FetchConfiguration: Sendable, Hashable {
-  /// Transfers at once to one host, 1-256. Default 8.
-  public var connectionsPerHost = 8
+  /// Transfers at once to one host, 1-256. Default 16.
+  public var connectionsPerHost = 16
   /// Requests started per second to one host, or `nil` for no limit. Default `nil`: the limit of
   /// TMDB's hosts, 40 a second, is applied to those hosts alone; loopback has none.
   public var requestsPerSecond: Double?

@@ -29,6 +29,8 @@ struct HostQueue {
   private(set) var otherCount = 0
   /// Transfers that wait, wait out a delay or are in flight.
   var transferCount = 0
+  /// How many connections prefetching keeps busy: all that it may. 0 once everything has stopped.
+  private var busyCount = 0
   /// Since when visible posters wait for a connection that is busy.
   private var waitingSince: UInt64?
   /// No request before this time, because the server said so.
@@ -85,6 +87,7 @@ struct HostQueue {
   /// - Parameter sample: what it measured, if it came to its end.
   mutating func transferDidStop(_ priority: Priority, _ sample: TransferSample?, now: UInt64) {
     change(priority, by: -1)
+    if isIdle { busyCount = 0 }
     if let sample { window.transferDidFinish(sample, now: now) }
   }
 
@@ -105,7 +108,7 @@ struct HostQueue {
     guard count < limits.connections else { return .nothing }
     var opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isVisible) } ?? 0)
     if isVisible {
-      let patience = window.patience(connections: limits.connections, count: count, now: now)
+      let patience = busyCount > 0 && count >= busyCount ? window.patience : 0
       if patience > 0, opening <= now {
         let since = waitingSince ?? now
         waitingSince = since
@@ -114,7 +117,10 @@ struct HostQueue {
     } else {
       let limit = window.limit(
         connections: limits.connections, visible: visibleCount, now: now)
-      guard count < limit else { return .nothing }
+      guard count < limit else {
+        busyCount = count
+        return .nothing
+      }
     }
     return opening <= now ? .start(best) : .wait(until: opening)
   }

@@ -8,10 +8,11 @@
 /// A queue that is always there would be taken for latency, and feed itself. So when nothing has been alone
 /// on the link for a while, the window shrinks to one for a moment, until something was (as BBR's ProbeRTT).
 ///
-/// While a visible poster is on its way nothing is added that would queue with it. Nor does the visible
-/// one take an idle connection while others are busy: a server's congestion window has shrunk again on a
-/// connection that was idle (RFC 9293 and RFC 5681, section 4.1), which costs a round trip, and one that is
-/// busy will soon be free. It waits for that, but never longer than a round trip.
+/// The number is kept up while visible posters are on their way: they take the place of the next prefetches.
+/// A connection that was idle has a small congestion window again at the server's end (RFC 5681, section
+/// 4.1), which costs a round trip, so that fewer busy connections serve everybody better than more that idle
+/// now and then. For the same reason a visible poster waits for a busy one that will be free at once, if
+/// prefetching keeps as many busy as it may; but never longer than that round trip.
 package struct PrefetchWindow {
   /// Who decides.
   package enum Policy: Hashable, Sendable {
@@ -80,20 +81,16 @@ package struct PrefetchWindow {
       let slots = connections - reserve
       guard let pipe = link.pipeBodies else { return min(Self.initialCount, slots) }
       if let last = probedAt, now >= last + Self.probeInterval { return visible > 0 ? 0 : 1 }
-      // A tenth more or less than a whole number is measurement noise.
-      let full = share * min(pipe, Double(connections))
-      if visible > 0 { return min(slots, Int(full + 0.1)) }
-      return min(slots, max(Int((full + 0.9).rounded(.up)), 1))
+      // One more is being received. A tenth more than a whole number is measurement noise.
+      let full = min(share * pipe, Double(connections)) + 0.9
+      return min(slots, Int(full.rounded(.up)))
     }
   }
 
-  /// How long a visible poster should wait for a connection that is busy, in nanoseconds.
-  ///
-  /// - Parameter count: how many transfers are in flight.
-  func patience(connections: Int, count: Int, now: UInt64) -> UInt64 {
-    guard case .adaptive = policy, let seconds = link.latencySeconds,
-      count >= limit(connections: connections, visible: 0, now: now)
-    else { return 0 }
+  /// How long a visible poster should rather wait for a connection that is busy than take an idle one, in
+  /// nanoseconds.
+  var patience: UInt64 {
+    guard case .adaptive = policy, let seconds = link.latencySeconds else { return 0 }
     return UInt64(seconds * Double(nanosecondsPerSecond))
   }
 }

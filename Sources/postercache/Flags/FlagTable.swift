@@ -99,7 +99,7 @@ enum FlagTable {
     Flag(
       "offline", .on(\.offline), "never use the network: what is cached is used, expired or not"),
     Flag(
-      "connections", .value("N", \.connections), "transfers at once to one host (default 8)"),
+      "connections", .value("N", \.connections), "transfers at once to one host (default 16)"),
     Flag(
       "rate", .value("N", \.rate),
       "requests a second to one host (default: 40 for TMDB's hosts, no limit for others)"),
