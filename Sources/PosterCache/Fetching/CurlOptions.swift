@@ -121,7 +121,7 @@ final class CurlOptions {
     set(CURLOPT_NOSIGNAL, 1)
     // Refused while the buffer of a transfer that never connected is still there; that one has
     // this size already, and outlives curl_easy_reset.
-    let code = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 128 << 10)
+    let code = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 64 << 10)
     if code != CURLE_BAD_FUNCTION_ARGUMENT { check(code) }
     // Without it, removing a handle waits for its resolver thread.
     set(CURLOPT_QUICK_EXIT, 1)

@@ -47,7 +47,7 @@ final class FetchDriver {
   /// Taken for a bandwidth-delay product before one is measured: 8 Mbit/s and 16 ms.
   private static let usualPipeBytes = 16.0 * 1024
 
-  /// Handles kept for later; each holds a receive buffer of 128 KiB.
+  /// Handles kept for later; each keeps what curl allocated for it.
   private static let maximumIdleHandles = 64
 
   init(
@@ -210,6 +210,8 @@ final class FetchDriver {
       outcome = .final
     case .failure(let failure) where !failure.isRetriable:
       outcome = .final
+    case .failure(let failure) where failure.isRetriableAtOnce:
+      outcome = .retriableAtOnce
     default:
       let isAnswer = code == CURLE_OK && FetchFailure.isRetriable(status: transfer.headers.status)
       outcome = .retriable(

@@ -31,7 +31,7 @@ struct HostQueue {
   var transferCount = 0
   /// How many connections prefetching keeps busy: all that it may. 0 once everything has stopped.
   private var busyCount = 0
-  /// Since when visible posters wait for a connection that is busy.
+  /// Since when visible posters wait for a connection that is busy, and none has become free.
   private var waitingSince: UInt64?
   /// No request before this time, because the server said so.
   private(set) var heldUntil: UInt64 = 0
@@ -87,6 +87,7 @@ struct HostQueue {
   /// - Parameter sample: what it measured, if it came to its end.
   mutating func transferDidStop(_ priority: Priority, _ sample: TransferSample?, now: UInt64) {
     change(priority, by: -1)
+    waitingSince = nil
     if isIdle { busyCount = 0 }
     if let sample { window.transferDidFinish(sample, now: now) }
   }

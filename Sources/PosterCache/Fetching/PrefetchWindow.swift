@@ -11,8 +11,9 @@
 /// The number is kept up while visible posters are on their way: they take the place of the next prefetches.
 /// A connection that was idle has a small congestion window again at the server's end (RFC 5681, section
 /// 4.1), which costs a round trip, so that fewer busy connections serve everybody better than more that idle
-/// now and then. For the same reason a visible poster waits for a busy one that will be free at once, if
-/// prefetching keeps as many busy as it may; but never longer than that round trip.
+/// now and then. For the same reason a visible poster waits for a busy one where prefetching fills the link:
+/// another one would bring nothing earlier, and hold up all. But that ends once none has become free for
+/// longer than it should take.
 package struct PrefetchWindow {
   /// Who decides.
   package enum Policy: Hashable, Sendable {
@@ -33,6 +34,8 @@ package struct PrefetchWindow {
   /// the window stays at one in order to have it.
   static let probeInterval = 10 * nanosecondsPerSecond
   static let longestProbe = nanosecondsPerSecond
+  /// Nobody waits for longer than this while no connection becomes free.
+  static let longestPatienceSeconds = 1.0
 
   private let policy: Policy
   private(set) var link = LinkEstimate()
@@ -87,10 +90,13 @@ package struct PrefetchWindow {
     }
   }
 
-  /// How long a visible poster should rather wait for a connection that is busy than take an idle one, in
-  /// nanoseconds.
+  /// How long a visible poster waits for one of the busy connections while none becomes free, in
+  /// nanoseconds: a round trip, or the time that two bodies take to pass where that is longer.
   var patience: UInt64 {
-    guard case .adaptive = policy, let seconds = link.latencySeconds else { return 0 }
+    guard case .adaptive = policy, let latency = link.latencySeconds,
+      let bandwidth = link.bandwidth, let bytes = link.meanBytes
+    else { return 0 }
+    let seconds = min(max(latency, 2 * bytes / bandwidth), Self.longestPatienceSeconds)
     return UInt64(seconds * Double(nanosecondsPerSecond))
   }
 }

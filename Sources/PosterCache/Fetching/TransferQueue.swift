@@ -44,6 +44,8 @@ struct TransferQueue {
     case final
     /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so.
     case retriable(retryAfter: Double?)
+    /// What was asked for cannot be had in this way, and the next try will ask in another one.
+    case retriableAtOnce
   }
 
   /// How often the last ticket of a transfer was dropped, by what the transfer was doing.
@@ -201,20 +203,25 @@ struct TransferQueue {
       if let block = block(of: host, now: now) {
         completions = endEverything(waitingFor: host, block)
         completions.append(complete(id, retryAfter == nil ? .finished : block))
-      } else if transfers[id].tries >= configuration.tries
-        || transfers[id].tickets.liveCount == 0
-      {
+      } else if !hasTryLeft(id) {
         completions.append(complete(id, .finished))
       } else {
         // A host that asked for longer is held anyway; one that says "at once", as a date in the
         // past does, gets the back-off all the same.
         delay(id, jitter: jitter, now: now)
       }
-    case .final:
+    case .retriableAtOnce where hasTryLeft(id) && block(of: host, now: now) == nil:
+      enqueue(id, now: now)
+    case .retriableAtOnce, .final:
       completions.append(complete(id, .finished))
     }
     offer(host, now: now)
     return startReady(now: now) + completions
+  }
+
+  /// Whether a transfer that failed is worth another try.
+  private func hasTryLeft(_ id: TransferID) -> Bool {
+    transfers[id].tries < configuration.tries && transfers[id].tickets.liveCount > 0
   }
 
   /// Time went by: ``nextWake`` has come. Every other event does the same, too.

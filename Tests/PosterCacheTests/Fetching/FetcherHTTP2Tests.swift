@@ -15,6 +15,7 @@ struct FetcherHTTP2Tests {
     defer { server.stop() }
     let proxy = try await TLSProxy(to: server.port, directory: directory.path)
     var configuration = FetchConfiguration()
+    configuration.connectionsPerHost = 8
     configuration.certificateAuthoritiesFile = proxy.certificateFile
     let fetcher = try Fetcher(configuration)
     let result = Result { try body(server, proxy, fetcher) }

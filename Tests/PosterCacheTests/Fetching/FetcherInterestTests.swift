@@ -273,12 +273,12 @@ struct FetcherInterestTests {
       for number in 0..<100 {
         try fetcher.fetch(slow.address("/\(number)"), .visible, into: held)
       }
-      slow.waitForRequests(8)
+      slow.waitForRequests(16)
       for number in 0..<20 {
         #expect(try fetcher.outcome(of: server.address("/\(number)")).get().status == 200)
       }
       #expect(held.count == 0)
-      #expect(slow.requests.count == 8)
+      #expect(slow.requests.count == 16)
       gate.open()
       #expect(held.wait(100).allSatisfy { $0.response != nil })
     }

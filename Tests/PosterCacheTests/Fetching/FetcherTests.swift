@@ -318,11 +318,11 @@ struct FetcherTests {
       [.wait(gate), .response(body: TestPicture.jpeg())]
     } run: { server, fetcher throws in
       let completions = Completions()
-      for number in 1...20 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
-      server.waitForRequests(8)
+      for number in 1...40 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
+      server.waitForRequests(16)
       gate.open()
-      #expect(completions.wait(20).allSatisfy { $0.response != nil })
-      #expect(server.largestActiveCount == 8)
+      #expect(completions.wait(40).allSatisfy { $0.response != nil })
+      #expect(server.largestActiveCount == 16)
     }
   }
 

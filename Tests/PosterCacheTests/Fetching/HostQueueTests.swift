@@ -79,7 +79,11 @@ struct HostQueueTests {
     #expect(host.start(now: 12).started == [.prefetch])
   }
 
-  @Test func `after a round trip it takes an idle one, and so do those that came with it`() throws {
+  @Test
+  func
+    `where none becomes free for a round trip it takes an idle one, as do those that came with it`()
+    throws
+  {
     var host = try Host()
     _ = host.start(now: 1)
     for _ in 0..<3 { host.wait(.visible) }
@@ -94,7 +98,7 @@ struct HostQueueTests {
     for _ in 0..<6 { host.queue.transferDidStop(.prefetch, nil, now: 5) }
     _ = host.start(now: 6)
     host.queue.transferDidStop(.prefetch, nil, now: 7)
-    for _ in 0..<9 { host.wait(.visible) }
-    #expect(host.start(now: 8).started == Array(repeating: .visible, count: 9))
+    for _ in 0..<5 { host.wait(.visible) }
+    #expect(host.start(now: 8).started == Array(repeating: .visible, count: 5))
   }
 }

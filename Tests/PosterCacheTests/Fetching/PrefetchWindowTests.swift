@@ -33,7 +33,7 @@ struct PrefetchWindowTests {
     var window = PrefetchWindow(.adaptive(share: share))
     window.requestWasMade(.prefetch, visible: 0, now: 0)
     var limit = window.limit(connections: connections, visible: 0, now: 1)
-    for round in 1...400 {
+    for round in 1...600 {
       let now = UInt64(round) * Self.second / 10
       window.requestWasMade(.prefetch, visible: 0, now: now)
       window.transferDidFinish(link.sample(inFlight: limit), now: now)
@@ -65,13 +65,16 @@ struct PrefetchWindowTests {
     #expect(limits[3] > 6)
   }
 
-  @Test func `a visible one waits at most a round trip for a busy connection`() {
-    var window = PrefetchWindow(.adaptive(share: 1))
-    window.requestWasMade(.visible, visible: 1, now: 0)
-    #expect(window.patience == 0)
-    let link = Link(latency: 0.08, bytesPerSecond: 2_500_000)
-    window.transferDidFinish(link.sample(inFlight: 6), now: 1)
-    #expect(window.patience == 80_000_000)
+  @Test func `a visible one waits a round trip, or the time of two bodies, but not for ever`() {
+    func patience(_ link: Link, inFlight count: Int = 6) -> UInt64 {
+      var window = PrefetchWindow(.adaptive(share: 1))
+      #expect(window.patience == 0)
+      window.transferDidFinish(link.sample(inFlight: count), now: 1)
+      return window.patience
+    }
+    #expect(patience(Link(latency: 0.08, bytesPerSecond: 2_500_000)) == 80_000_000)
+    #expect(patience(Link(latency: 0.08, bytesPerSecond: 400_000), inFlight: 2) == 200_000_000)
+    #expect(patience(Link(latency: 0.08, bytesPerSecond: 20_000)) == 1_000_000_000)
     #expect(PrefetchWindow(.unlimited).patience == 0)
   }
 

@@ -86,10 +86,11 @@ struct TransferQueueModelTests {
   }
 
   private static func outcome(_ random: inout SeededGenerator) -> TransferQueue.Outcome {
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 0..<4: .final
     case 4..<6: .retriable(retryAfter: nil)
-    case 6: .retriable(retryAfter: .random(in: 0...3, using: &random))
+    case 6: .retriableAtOnce
+    case 7: .retriable(retryAfter: .random(in: 0...3, using: &random))
     default: .retriable(retryAfter: Bool.random(using: &random) ? 0 : 12)
     }
   }
@@ -199,6 +200,11 @@ private struct QueueModel {
     transfers[index].runsAs = nil
     let host = transfers[index].host
     var actions: [Action] = []
+    let isLastTry =
+      transfers[index].tries == configuration.tries || transfers[index].tickets.isEmpty
+    if outcome == .retriableAtOnce, !isLastTry, block(host, now: now) == nil {
+      return startReady(now: now)
+    }
     guard case .retriable(let retryAfter) = outcome else {
       return [end(name, .finished)] + startReady(now: now)
     }
@@ -211,7 +217,7 @@ private struct QueueModel {
         actions.append(
           end(waiting.name, waiting.name == name && retryAfter == nil ? .finished : block))
       }
-    } else if transfers[index].tries == configuration.tries || transfers[index].tickets.isEmpty {
+    } else if isLastTry {
       actions.append(end(name, .finished))
     } else {
       let full = 0.25 * (transfers[index].tries == 1 ? 1 : 2)
