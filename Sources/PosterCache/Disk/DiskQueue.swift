@@ -1,8 +1,9 @@
 /// What waits to be written to the disk tier, in the order in which it happened, and when it is due.
 ///
 /// A struct without clock or lock. Inserts, confirmations and notes of absence are written together: when
-/// there are enough of them, or the first has waited long enough. Uses are noted at most a second late, and only the last of
-/// several uses of a poster between two other operations, which leaves the same order.
+/// there are enough of them, or the first has waited long enough. Uses are noted at most a second late,
+/// and only the last of several uses of a poster between two other operations, which leaves the same
+/// order.
 struct DiskQueue {
   /// One thing to do to the directory.
   enum Operation {

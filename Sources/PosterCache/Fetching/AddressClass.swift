@@ -84,12 +84,19 @@ enum AddressClass: Hashable {
   /// The class that `host` has by its own looks, before anybody resolves it: that of an address, or
   /// a private one for names that only one's own network gives: RFC 6761 (`localhost`, `test`),
   /// RFC 6762 (`local`), RFC 8375 (`home.arpa`), `internal`, `lan`, and names without a dot.
+  ///
+  /// A host in other characters than ASCII, which only a redirect can name, is unusable: curl may make
+  /// anything of it, an address in full-width digits included.
   init(host: String) {
-    if let literal = AddressClass(literal: host) {
+    let name = (host.hasSuffix(".") ? host.dropLast() : Substring(host)).lowercased()
+    guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
+      self = .unusable
+      return
+    }
+    if let literal = AddressClass(literal: name) {
       self = literal
       return
     }
-    let name = (host.hasSuffix(".") ? host.dropLast() : Substring(host)).lowercased()
     let isPrivate =
       !name.utf8.contains(UInt8(ascii: "."))
       || [".local", ".lan", ".home.arpa", ".internal", ".test"].contains { name.hasSuffix($0) }

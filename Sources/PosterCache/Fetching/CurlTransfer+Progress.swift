@@ -48,9 +48,6 @@ extension CurlTransfer {
     return size(CURLINFO_NAMELOOKUP_TIME_T) > progress.resolvedBefore ? .connecting : .resolving
   }
 
-  /// When the last request was sent, in nanoseconds of the monotonic clock; `nil` before.
-  var requestSentAt: UInt64? { progress.requestSentAt }
-
   /// From sending the last request to the first byte of its answer; `nil` before.
   var firstByteNanoseconds: UInt64? {
     guard let sent = progress.requestSentAt, let came = progress.firstByteAt else { return nil }
@@ -62,8 +59,4 @@ extension CurlTransfer {
     guard headers.isComplete, let announced = headers.contentLength else { return nil }
     return max(announced - receivedCount, 0)
   }
-
-  /// Whether every request of the transfer found a connection that was there already. Says so, too,
-  /// while none has been looked for.
-  var isOnReusedConnection: Bool { connectionCount == 0 }
 }

@@ -4,7 +4,7 @@ import Glibc
 /// A pooled easy handle, and what its current transfer has received.
 ///
 /// Used on the fetch thread only: ``prepare(_:resuming:)``, then the transfer runs, then
-/// ``finish(_:_:)`` or ``takePartial()``, then ``recycle()``. Between transfers a handle keeps its
+/// ``finish(_:_:)``, ``takePartial()`` or both, then ``recycle()``. Between transfers a handle keeps its
 /// options for pictures, so that starting one usually sets nothing but an address; a list page's are
 /// undone by a reset.
 final class CurlTransfer {
@@ -78,8 +78,8 @@ final class CurlTransfer {
   /// that of success, the length known, the validator strong.
   ///
   /// Also for a transfer that failed: a beginning that it was to continue is handed back unless the
-  /// answer has shown that it is out of date. Call it before ``finish(_:_:)`` and ``recycle()``, or not
-  /// at all.
+  /// answer has shown that it is out of date. Call it before ``recycle()``; after ``finish(_:_:)`` there
+  /// is what that has not used up.
   func takePartial() -> PartialBody? {
     receiver.takePartial(from: redirectedSource)
   }

@@ -5,7 +5,8 @@ import Glibc
 struct FetchFailure: Error {
   let error: PosterError
   let isRetriable: Bool
-  /// Whether the next try will ask for something else, so that there is nothing to wait for.
+  /// Whether the next try will ask for something else, so that there is nothing to wait for, and nothing
+  /// to count.
   var isRetriableAtOnce = false
 
   init(_ code: PosterError.Code, _ message: String, isRetriable: Bool = false) {

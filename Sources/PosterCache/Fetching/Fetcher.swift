@@ -170,14 +170,14 @@ package final class Fetcher: Sendable {
 
     /// - Returns: the ticket to drop, if the response has not come.
     func cancel() -> Ticket? {
-      let (ticket, isStoring) = state.withLock { state -> (Ticket?, Bool) in
+      let (ticket, continuation) = state.withLock { state -> (Ticket?, Continuation?) in
         state.isCancelled = true
-        guard state.hasResponse else { return (state.ticket, false) }
-        return (nil, state.continuation != nil)
+        // Taken here, so that who cancels twice is counted once.
+        return state.hasResponse ? (nil, state.continuation.take()) : (state.ticket, nil)
       }
-      if isStoring {
+      if let continuation {
         counters.storing.add(1, ordering: .relaxed)
-        finish(.failure(.fetchCancelled))
+        continuation.resume(returning: .failure(.fetchCancelled))
       }
       return ticket
     }

@@ -119,6 +119,8 @@ struct HostQueue {
       let limit = window.limit(
         connections: limits.connections, visible: visibleCount, now: now)
       guard count < limit else {
+        // What a probe keeps busy is not all that prefetching may.
+        if let end = window.probeEnd(now: now) { return .wait(until: end) }
         busyCount = count
         return .nothing
       }

@@ -20,8 +20,6 @@ struct LinkEstimate {
   private var rate = RecentMaximum(span: 10 * nanosecondsPerSecond)
   private var latency = Self.unknownLatency
   private static let unknownLatency = RecentMinimum(span: 30 * nanosecondsPerSecond)
-  /// When the latency was measured with nothing else in flight.
-  private(set) var latencyMeasuredAt: UInt64?
   /// Mean size of a body in bytes, the last few counting most.
   private(set) var meanBytes: Double?
 
@@ -46,10 +44,7 @@ struct LinkEstimate {
   /// A transfer finished.
   mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
     if let seconds = sample.firstByteSeconds, seconds > 0 {
-      if sample.isAlone {
-        latency = Self.unknownLatency
-        latencyMeasuredAt = now
-      }
+      if sample.isAlone { latency = Self.unknownLatency }
       latency.note(seconds, now: now)
     }
     // An answer without a body measures the latency alone.

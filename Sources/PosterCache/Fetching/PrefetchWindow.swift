@@ -83,11 +83,22 @@ package struct PrefetchWindow {
       let reserve = min(Int(visiblePeak.value ?? 1), connections / 4)
       let slots = connections - reserve
       guard let pipe = link.pipeBodies else { return min(Self.initialCount, slots) }
-      if let last = probedAt, now >= last + Self.probeInterval { return visible > 0 ? 0 : 1 }
+      if probeEnd(now: now) != nil { return visible > 0 ? 0 : 1 }
       // One more is being received. A tenth more than a whole number is measurement noise.
       let full = min(share * pipe, Double(connections)) + 0.9
       return min(slots, Int(full.rounded(.up)))
     }
+  }
+
+  /// Until when the window stays at one, if it does now so that the latency can be measured. A transfer
+  /// that stalls meanwhile must not hold up the others for longer.
+  func probeEnd(now: UInt64) -> UInt64? {
+    guard case .adaptive = policy, link.pipeBodies != nil, now < watchedUntil, let probedAt else {
+      return nil
+    }
+    let start = probedAt + Self.probeInterval
+    let end = start + Self.longestProbe
+    return (start..<end).contains(now) ? end : nil
   }
 
   /// How long a visible poster waits for one of the busy connections while none becomes free, in

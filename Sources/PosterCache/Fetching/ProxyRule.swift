@@ -4,7 +4,8 @@ import Glibc
 ///
 /// curl takes the proxy from its option, else from the variables `http_proxy` (lower case only),
 /// `https_proxy`, `all_proxy` and the latter's upper-case names; `no_proxy` makes exceptions from all of
-/// them. This follows `noproxy.c` and `url.c` of libcurl 7.88.
+/// them. An empty variable counts as none. This follows `noproxy.c`, `url.c` and `getenv.c` of libcurl
+/// 7.88.
 struct ProxyRule {
   /// Whether requests to http and https addresses have a proxy at all.
   private let forHTTP: Bool
@@ -16,13 +17,15 @@ struct ProxyRule {
   ///   - proxy: the configured one, which may be empty for none.
   ///   - environment: the value of a variable.
   init(proxy: String?, environment: (String) -> String?) {
+    func value(_ names: [String]) -> String? {
+      names.lazy.compactMap(environment).first { !$0.isEmpty }
+    }
     func named(_ names: [String]) -> Bool {
-      let value = proxy ?? names.lazy.compactMap(environment).first
-      return value?.isEmpty == false
+      (proxy ?? value(names))?.isEmpty == false
     }
     forHTTP = named(["http_proxy", "all_proxy", "ALL_PROXY"])
     forHTTPS = named(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-    exceptions = environment("no_proxy") ?? environment("NO_PROXY")
+    exceptions = value(["no_proxy", "NO_PROXY"])
   }
 
   /// Whether there is a proxy for anything.
@@ -31,7 +34,7 @@ struct ProxyRule {
   /// Whether curl asks a proxy for what is on `host`; an IPv6 address has its brackets.
   func hasProxy(host: String, isSecure: Bool) -> Bool {
     guard isSecure ? forHTTPS : forHTTP else { return false }
-    guard let exceptions, !exceptions.isEmpty else { return true }
+    guard let exceptions else { return true }
     if exceptions == "*" { return false }
     return !exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }
       .contains { Self.matches(host, $0) }

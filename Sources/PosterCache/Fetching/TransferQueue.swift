@@ -44,7 +44,8 @@ struct TransferQueue {
     case final
     /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so.
     case retriable(retryAfter: Double?)
-    /// What was asked for cannot be had in this way, and the next try will ask in another one.
+    /// It brought what nobody can use, and the next one will ask for something else: at once, and without
+    /// counting as another try.
     case retriableAtOnce
   }
 
@@ -61,10 +62,7 @@ struct TransferQueue {
   private let maximumTransfers: Int
   private let longestHold: UInt64
 
-  private var transfers: ContiguousArray<Transfer> = []
-  private var freeTransfers: ContiguousArray<TransferID> = []
-  private var transferIDs: [TransferKey: TransferID] = [:]
-  private var tickets: [Ticket: TicketPlace] = [:]
+  private var transfers = TransferTable()
   private var hosts = HostTable()
   /// Hosts that may start a transfer now, by the rank of the one that they would start.
   private var readyHosts = Heap<Entry>()
@@ -117,7 +115,7 @@ struct TransferQueue {
   mutating func requestWasMade(_ request: FetchRequest, ticket: Ticket, now: UInt64) -> [Action] {
     if isShutDown { return [.complete([ticket], .cancelled)] }
     let key = TransferKey(request)
-    let known = transferIDs[key]
+    let known = transfers.transfer(for: key)
     let host =
       known.map { transfers[$0].host }
       ?? hosts.index(of: HostKey(request.address), now: now) { [configuration] key in
@@ -128,15 +126,18 @@ struct TransferQueue {
     let id: TransferID
     if let known {
       id = known
-      // The newest signature is good for longest.
-      if transfers[id].runsAs == nil { transfers[id].request.source = request.source }
+      if transfers[id].runsAs == nil {
+        // The newest signature is good for longest.
+        transfers[id].request.source = request.source
+        if request.isRefresh { transfers[id].request.isRefresh = true }
+      }
     } else if let block = block(of: host, now: now) {
       return [.complete([ticket], block)]
     } else {
-      id = makeTransfer(request, host: host)
-      transferIDs[key] = id
+      id = transfers.insert(Transfer(request: request, host: host), for: key)
+      hosts[host].queue.transferCount += 1
     }
-    add(ticket, priority: request.priority, to: id)
+    transfers.add(ticket, priority: request.priority, to: id)
     let isWaiting = request.priority == .visible && transfers[id].runsAs == nil
     hosts[host].queue.requestWasMade(
       request.priority, waitingVisible: isWaiting ? 1 : 0, now: now)
@@ -152,12 +153,9 @@ struct TransferQueue {
     _ ticket: Ticket, now: UInt64,
     isNearlyDone: (TransferID, LinkEstimate) -> Bool = { _, _ in false }
   ) -> [Action] {
-    guard let place = tickets.removeValue(forKey: ticket) else { return [] }
+    guard let id = transfers.remove(ticket) else { return [] }
     let completion = Action.complete([ticket], .cancelled)
-    let id = place.transfer
-    transfers[id].tickets[place.priority.rawValue].count -= 1
     if transfers[id].tickets.liveCount > 0 {
-      sweepTickets(of: id, priority: place.priority)
       return ticketsDidChange(of: id, now: now) + startReady(now: now) + [completion]
     }
     let host = transfers[id].host
@@ -210,9 +208,14 @@ struct TransferQueue {
         // past does, gets the back-off all the same.
         delay(id, jitter: jitter, now: now)
       }
-    case .retriableAtOnce where hasTryLeft(id) && block(of: host, now: now) == nil:
-      enqueue(id, now: now)
-    case .retriableAtOnce, .final:
+    case .retriableAtOnce where transfers[id].tickets.liveCount > 0:
+      if let block = block(of: host, now: now) {
+        completions.append(complete(id, block))
+      } else {
+        transfers[id].tries -= 1
+        enqueue(id, now: now)
+      }
+    case .final, .retriableAtOnce:
       completions.append(complete(id, .finished))
     }
     offer(host, now: now)
@@ -233,7 +236,7 @@ struct TransferQueue {
   mutating func didShutDown(now: UInt64 = 0) -> [Action] {
     isShutDown = true
     var actions: [Action] = []
-    for id in transferIDs.values.sorted() {
+    for id in transfers.all.sorted() {
       if transfers[id].runsAs != nil {
         stopRunning(id, nil, now: now)
         actions.append(.abort(id))
@@ -245,25 +248,9 @@ struct TransferQueue {
 
   // MARK: - Tickets
 
-  private mutating func add(_ ticket: Ticket, priority: Priority, to id: TransferID) {
-    let previous = tickets.updateValue(
-      TicketPlace(transfer: id, priority: priority), forKey: ticket)
-    precondition(previous == nil, "ticket \(ticket.number) used twice")
-    transfers[id].tickets[priority.rawValue].append(ticket)
-  }
-
-  /// The best of a transfer's tickets, `nil` if it has none.
-  private mutating func rank(of id: TransferID) -> Rank? {
-    for priority in Priority.allCases.reversed() {
-      let first = transfers[id].tickets[priority.rawValue].first(in: tickets)
-      if let first { return Rank(priority: priority, ticket: first) }
-    }
-    return nil
-  }
-
   /// Gives a transfer whose tickets have changed its place in the queue or, in flight, its priority.
   private mutating func ticketsDidChange(of id: TransferID, now: UInt64) -> [Action] {
-    let rank = rank(of: id)
+    let rank = transfers.rank(of: id)
     if rank != nil { transfers[id].unwantedEntry = nil }
     if let entry = transfers[id].queueEntry {
       if rank != entry.rank { enqueue(id, now: now) }
@@ -281,36 +268,14 @@ struct TransferQueue {
     return [.prioritize(id, priority)]
   }
 
-  private mutating func sweepTickets(of id: TransferID, priority: Priority) {
-    guard transfers[id].tickets[priority.rawValue].isMostlyStale else { return }
-    transfers[id].tickets[priority.rawValue].removeStale(exceptIn: tickets)
-  }
-
   /// Ends a transfer that is not in flight and says so to all its tickets.
   private mutating func complete(_ id: TransferID, _ ending: Ending) -> Action {
-    var left: [Ticket] = []
-    for priority in Priority.allCases.reversed() {
-      for ticket in transfers[id].tickets[priority.rawValue].all
-      where tickets.removeValue(forKey: ticket) != nil {
-        left.append(ticket)
-      }
-    }
+    let left = transfers.removeTickets(of: id)
     release(id)
     return .complete(left, ending)
   }
 
   // MARK: - Transfers
-
-  private mutating func makeTransfer(_ request: FetchRequest, host: Int) -> TransferID {
-    hosts[host].queue.transferCount += 1
-    let transfer = Transfer(request: request, host: host)
-    guard let id = freeTransfers.popLast() else {
-      transfers.append(transfer)
-      return transfers.count - 1
-    }
-    transfers[id] = transfer
-    return id
-  }
 
   /// Forgets a transfer that has no tickets left and is not in flight.
   private mutating func release(_ id: TransferID) {
@@ -318,14 +283,15 @@ struct TransferQueue {
     if transfers[id].delayEntry != nil { delayedCount -= 1 }
     transfers[id].delayEntry = nil
     transfers[id].unwantedEntry = nil
-    transferIDs[TransferKey(transfers[id].request)] = nil
     hosts[transfers[id].host].queue.transferCount -= 1
-    freeTransfers.append(id)
+    transfers.remove(id)
   }
 
   private mutating func enqueue(_ id: TransferID, now: UInt64) {
     leaveQueue(id)
-    guard let rank = rank(of: id) else { preconditionFailure("transfer \(id) without tickets") }
+    guard let rank = transfers.rank(of: id) else {
+      preconditionFailure("transfer \(id) without tickets")
+    }
     let host = transfers[id].host
     let entry = Entry(rank: rank, serial: nextSerial(), index: id)
     transfers[id].queueEntry = entry
@@ -390,7 +356,7 @@ struct TransferQueue {
   }
 
   private mutating func endEverything(waitingFor host: Int, _ ending: Ending) -> [Action] {
-    transferIDs.values.filter { id in
+    transfers.all.filter { id in
       transfers[id].host == host
         && (transfers[id].queueEntry != nil || transfers[id].delayEntry != nil)
     }.sorted().map { complete($0, ending) }

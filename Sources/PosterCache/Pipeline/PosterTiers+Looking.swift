@@ -17,7 +17,7 @@ extension PosterTiers {
     }
     // Another process may have asked its server since memory got it.
     let verdict = verdict(on: onDisk, request, mode, now: now)
-    if verdict == .use || verdict == .useAndRevalidate { memory.insert(onDisk) }
+    if verdict == .use || verdict == .useAndRevalidate { memory.restore(onDisk) }
     return (verdict, Poster(onDisk, from: .disk))
   }
 

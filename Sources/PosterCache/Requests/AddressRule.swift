@@ -21,7 +21,10 @@ public struct AddressRule: Sendable, Hashable {
         // An escape in a name that a caller gives is three characters.
         PercentEncoding.normalized(
           Substring(name.replacing("%", with: "%25")).utf8,
-          allowing: { $0 != UInt8(ascii: "&") && PercentEncoding.isAllowedInQuery($0) })
+          allowing: { byte in
+            byte != UInt8(ascii: "&") && byte != UInt8(ascii: "=")
+              && PercentEncoding.isAllowedInQuery(byte)
+          })
       })
   }
 

@@ -66,6 +66,12 @@ struct AddressClassTests {
   @Test(arguments: ["127.1", "0x7f.1", "2130706433", "0x7f000001", "0177.0.0.1"])
   func `an IPv4 address is known in every form that curl takes`(text: String) {
     #expect(AddressClass(host: text) == .loopback)
+    #expect(AddressClass(host: text + ".") == .loopback)
+  }
+
+  @Test(arguments: ["\u{FF11}27.0.0.1", "b\u{FC}cher.example", "127\u{3002}0.0.1"])
+  func `a host that curl would still have to translate is not to be relied on`(host: String) {
+    #expect(AddressClass(host: host) == .unusable)
   }
 }
 
@@ -157,8 +163,10 @@ struct ProxyRuleTests {
     }
     #expect(!rule().isNeeded)
     #expect(!rule("", ["all_proxy": "p:1"]).isNeeded)
+    // curl takes an empty variable for none.
     #expect(
-      !rule(nil, ["http_proxy": "", "all_proxy": "p:1"]).hasProxy(host: "a", isSecure: false))
+      rule(nil, ["http_proxy": "", "all_proxy": "p:1"]).hasProxy(host: "a", isSecure: false))
+    #expect(rule("p:1", ["no_proxy": "", "NO_PROXY": "a"]).exceptions == "a")
   }
 
   @Test(arguments: [

@@ -61,6 +61,21 @@ struct FetcherBrokenOffTests {
     }
   }
 
+  @Test(arguments: [Fault.Kind.otherRange(by: 500), .unsatisfiableRange])
+  func `another part than the one asked for costs no try`(fault: Fault.Kind) throws {
+    let origin = try DemoOrigin()
+    let path = PathPattern("/t/p/w154/a.jpg")
+    origin.addFault(Fault(path, .truncate(afterBytes: 5_000), first: 1))
+    origin.addFault(Fault(path, fault, first: 2))
+    var configuration = FetchConfiguration()
+    configuration.tries = 2
+    let fetcher = try Fetcher(configuration)
+    let response = try fetcher.outcome(of: "\(origin.images.canonical)w154/a.jpg").get()
+    #expect(response.body.bytes == DemoPoster.encode(name: "a.jpg", size: .w154))
+    #expect(fetcher.statistics.transfersStarted == 3)
+    fetcher.shutdown()
+  }
+
   @Test func `what was broken off by a cancel is right when it is wanted again`() throws {
     let body = TestPicture.jpeg(filler: 300_000)
     let drop = Monitor<(@Sendable () -> Void)?>(nil)

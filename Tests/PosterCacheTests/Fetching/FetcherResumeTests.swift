@@ -118,7 +118,6 @@ struct FetcherResumeTests {
       #expect(transfer.stage == .receiving)
       #expect(transfer.remainingBytes == picture.count - 200_000)
       #expect(transfer.firstByteNanoseconds != nil)
-      #expect(!transfer.isOnReusedConnection)
       return true
     }
     let partial = try #require(ended[0].partial)

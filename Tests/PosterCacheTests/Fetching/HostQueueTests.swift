@@ -92,6 +92,45 @@ struct HostQueueTests {
     #expect(host.start(now: until).started == Array(repeating: .visible, count: 3))
   }
 
+  @Test func `the next visible one waits for a busy connection as the first did`() throws {
+    var host = try Host()
+    _ = host.start(now: 1)
+    host.queue.transferDidStop(.prefetch, nil, now: 2)
+    #expect(host.start(now: 2).started == [.prefetch])
+    host.wait(.visible)
+    #expect(host.start(now: 3).until == 3 + 80 * Self.millisecond)
+    host.queue.transferDidStop(.prefetch, nil, now: 4)
+    // Nothing else waits then.
+    #expect(host.start(now: 4).started == [.visible])
+    host.wait(.visible)
+    let later = 200 * Self.millisecond
+    #expect(host.start(now: later).until == later + 80 * Self.millisecond)
+  }
+
+  @Test func `a stalled transfer holds up prefetching no longer than a probe lasts`() throws {
+    for stalled in [Priority.prefetch, .visible] {
+      var host = try Host()
+      host.queue.transferDidStart(stalled, now: 1)
+      // Ten seconds after the first request the latency is to be measured again.
+      let probe = PrefetchWindow.probeInterval
+      host.request(.prefetch, now: probe)
+      let wait = host.start(now: probe)
+      #expect(wait.started == [])
+      let end = probe + PrefetchWindow.longestProbe
+      #expect(wait.until == end)
+      #expect(host.start(now: end).started == Array(repeating: .prefetch, count: 5))
+    }
+  }
+
+  @Test func `while the latency is measured, a visible poster takes an idle connection`() throws {
+    var host = try Host()
+    host.queue.transferDidStart(.prefetch, now: 1)
+    let probe = PrefetchWindow.probeInterval
+    #expect(host.start(now: probe).started == [])
+    host.wait(.visible)
+    #expect(host.start(now: probe + 1).started == [.visible])
+  }
+
   @Test func `where prefetching does not fill the link, or is over, it starts at once`() throws {
     var host = try Host()
     _ = host.start(now: 1)

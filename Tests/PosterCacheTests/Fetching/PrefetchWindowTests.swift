@@ -149,6 +149,14 @@ struct PrefetchWindowTests {
     #expect(limit(visible: 1) == 0)
     finish(inFlight: 1)
     #expect(limit() == 6)
+    // One that never comes to an end does not hold up the others for more than a second.
+    var stalled = window
+    stalled.requestWasMade(.prefetch, visible: 0, now: now + 10 * Self.second)
+    let probe = now + 10 * Self.second
+    #expect(stalled.limit(connections: 64, visible: 0, now: probe) == 1)
+    #expect(stalled.probeEnd(now: probe) == probe + Self.second)
+    #expect(stalled.limit(connections: 64, visible: 1, now: probe + Self.second) == 6)
+    #expect(stalled.probeEnd(now: probe + Self.second) == nil)
     // One that is never alone gives up after a second.
     for _ in 0..<100 { finish(inFlight: 6) }
     #expect(limit() == 1)

@@ -202,7 +202,9 @@ private struct QueueModel {
     var actions: [Action] = []
     let isLastTry =
       transfers[index].tries == configuration.tries || transfers[index].tickets.isEmpty
-    if outcome == .retriableAtOnce, !isLastTry, block(host, now: now) == nil {
+    if outcome == .retriableAtOnce, !transfers[index].tickets.isEmpty {
+      if let block = block(host, now: now) { return [end(name, block)] + startReady(now: now) }
+      transfers[index].tries -= 1
       return startReady(now: now)
     }
     guard case .retriable(let retryAfter) = outcome else {

@@ -190,6 +190,34 @@ struct TransferQueueTests {
     #expect(queue.nextWake == nil)
   }
 
+  @Test func `what has to be asked for otherwise is asked for at once, and that is no try`() throws
+  {
+    var limits = configuration(connections: 1)
+    limits.tries = 1
+    var queue = TransferQueue(limits)
+    _ = try queue.make("/a", 1)
+    _ = try queue.make("/b", 2)
+    #expect(queue.restart(0) == [.start(0)])
+    #expect(queue.retryCount == 0)
+    #expect(queue.restart(0) == [.start(0)])
+    #expect(queue.fail(0, now: 0) == [.start(1), .complete([ticket(1)], .finished)])
+    // Nobody wants it any more.
+    _ = queue.ticketWasDropped(ticket(2), now: 0) { _, _ in true }
+    #expect(queue.restart(1) == [.complete([], .finished)])
+  }
+
+  @Test func `a queued transfer asks as strictly as the strictest of those who want it`() throws {
+    var queue = TransferQueue(configuration(connections: 1))
+    _ = try queue.make("/running", 1)
+    var request = FetchRequest(try PosterAddress("http://images.test/a"))
+    request.isRefresh = true
+    _ = try queue.make("/a", 2)
+    #expect(queue.requestWasMade(request, ticket: ticket(3), now: 0) == [])
+    #expect(queue.request(of: 1).isRefresh)
+    _ = try queue.make("/a", 4)
+    #expect(queue.request(of: 1).isRefresh)
+  }
+
   @Test func `a Retry-After holds the whole host, and no other`() throws {
     var queue = TransferQueue(configuration(connections: 1))
     _ = try queue.make("/a", 1)
@@ -349,6 +377,10 @@ extension TransferQueue {
 
   fileprivate mutating func finish(_ id: TransferID, now: UInt64) -> [Action] {
     transferDidFinish(id, .final, now: now, jitter: 0)
+  }
+
+  fileprivate mutating func restart(_ id: TransferID) -> [Action] {
+    transferDidFinish(id, .retriableAtOnce, now: 0, jitter: 0)
   }
 
   fileprivate mutating func fail(

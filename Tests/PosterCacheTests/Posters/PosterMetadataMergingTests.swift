@@ -54,6 +54,14 @@ struct PosterMetadataMergingTests {
     #expect((merged(["ETag: \(etag)"]) != nil) == isSame)
   }
 
+  @Test(arguments: [
+    ("Sun, 06 Nov 1994 07:00:00 GMT", true), ("Sunday, 06-Nov-94 07:00:00 GMT", true),
+    ("Sun, 06 Nov 1994 07:00:01 GMT", false), ("yesterday", false),
+  ])
+  func `without entity tags, dates of change are compared`(date: String, isSame: Bool) {
+    #expect((merged(["Last-Modified: \(date)"]) != nil) == isSame)
+  }
+
   private func merged(_ lines: [String]) -> PosterMetadata? {
     let headers = ResponseHeaders(lines: lines, status: 304)
     return stored.confirmed(
