@@ -213,7 +213,8 @@ final class FetchDriver {
     case .failure(let failure) where failure.isRetriableAtOnce:
       outcome = .retriableAtOnce
     default:
-      let isAnswer = code == CURLE_OK && FetchFailure.isRetriable(status: transfer.headers.status)
+      // Also where the answer's own body is cut short or too large.
+      let isAnswer = FetchFailure.isRetriable(status: transfer.headers.status)
       outcome = .retriable(
         retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil)
       jitter = .random(in: 0..<1, using: &random)
