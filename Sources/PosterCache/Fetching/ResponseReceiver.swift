@@ -177,7 +177,8 @@ struct ResponseReceiver: ~Copyable {
       response.isNotModified = true
       return .success(response)
     }
-    if headers.status == 416, beginning != nil {
+    // There was no condition that a 304 could be about.
+    if headers.status == 416 || headers.status == 304, beginning != nil {
       return .failure(FetchFailure(otherPartOf: address))
     }
     guard isSuccess || continued != nil else {

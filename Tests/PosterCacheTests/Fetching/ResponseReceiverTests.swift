@@ -234,6 +234,16 @@ struct ResponseReceiverTests {
     #expect(ending.partial?.total == picture.count)
   }
 
+  @Test(arguments: [304, 416])
+  func `a picture whose rest is refused is asked for as a whole`(status: Int) throws {
+    let ending = receive(["HTTP/1.1 \(status) No", "ETag: \"1\""], [], resuming: try beginning())
+    guard case .failure(let failure) = ending.result else {
+      Issue.record("a success")
+      return
+    }
+    #expect(failure.isRetriableAtOnce)
+  }
+
   // MARK: - Gzip
 
   @Test func `gzip is unwrapped twice, and no more`() throws {
