@@ -42,11 +42,11 @@ struct CacheDirectives: Hashable {
     return ResponseHeaders.seconds(isQuoted ? argument.dropFirst().dropLast() : argument) ?? 0
   }
 
-  /// Splits at commas outside quotes.
+  /// Splits at commas outside quotes; at every comma if a quote does not end, so that it hides nothing.
   private static func split(_ value: String) -> [Substring] {
     var isQuoted = false
     var isEscaped = false
-    return value.split { character in
+    let parts = value.split { character in
       if isEscaped {
         isEscaped = false
       } else if isQuoted, character == "\\" {
@@ -56,6 +56,7 @@ struct CacheDirectives: Hashable {
       }
       return character == "," && !isQuoted
     }
+    return isQuoted ? value.split(separator: ",") : parts
   }
 
   private static func trimmed(_ text: Substring) -> Substring {

@@ -34,7 +34,7 @@ extension CurlTransfer {
     return hops.mayGo(to: hop)
   }
 
-  /// Whom the next request goes to.
+  /// Whom the next request goes to, or the last one went to.
   private var nextHost: (host: String, port: Int, isSecure: Bool) {
     if !hops.isRedirected, let address { return (address.host, address.port, address.isSecure) }
     let text = effectiveAddress
@@ -86,12 +86,20 @@ extension CurlTransfer {
 
   /// Whom the last request went to: after a redirect not the host that was asked first.
   var peer: (host: String, port: Int) {
-    let address = Result(catching: { () throws(PosterError) in
-      try PosterAddress(effectiveAddress)
-    })
-    guard case .success(let address) = address else { return ("the server", 0) }
-    return (address.host, address.port)
+    let (host, port, _) = nextHost
+    return host.isEmpty ? ("the server", 0) : (host, port)
   }
+
+  /// The same in words, and whether a proxy is in between, which may be what cannot be reached.
+  var peerName: String {
+    let (host, port, isSecure) = nextHost
+    let hasProxy = options.proxies.hasProxy(host: host, isSecure: isSecure)
+    return host.isEmpty
+      ? "the server" : "\(host):\(port)" + (hasProxy ? " through the proxy" : "")
+  }
+
+  /// Whether a part of a picture has come.
+  var hasBegunBody: Bool { receivedCount > 0 && [200, 203, 206].contains(headers.status) }
 
   func long(_ info: CURLINFO) -> Int {
     var value = 0

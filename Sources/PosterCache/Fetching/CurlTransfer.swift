@@ -92,7 +92,9 @@ final class CurlTransfer {
       return .failure(
         FetchFailure(forbidden: forbiddenPlace, isRedirected: hops.isRedirected, address: address))
     }
-    if code != CURLE_OK, !receiver.wasStopped {
+    // Whatever became of its body: an answer that something failed has been given.
+    let hasFailureStatus = kind == .picture && headers.isComplete && headers.status >= 400
+    if code != CURLE_OK, !receiver.wasStopped, !hasFailureStatus {
       return .failure(
         FetchFailure(code, of: self, address: address, configuration: options.configuration))
     }

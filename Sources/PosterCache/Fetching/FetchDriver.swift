@@ -213,10 +213,11 @@ final class FetchDriver {
     case .failure(let failure) where failure.isRetriableAtOnce:
       outcome = .retriableAtOnce
     default:
-      // Also where the answer's own body is cut short or too large.
-      let isAnswer = FetchFailure.isRetriable(status: transfer.headers.status)
+      let isAnswer =
+        transfer.headers.isComplete && FetchFailure.isRetriable(status: transfer.headers.status)
       outcome = .retriable(
-        retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil)
+        retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil,
+        status: transfer.headers.status)
       jitter = .random(in: 0..<1, using: &random)
       // The next try goes on where this one broke off.
       keepPartial(of: transfer)
@@ -363,9 +364,10 @@ final class FetchDriver {
       deliveries.append((completion, result))
     case .cancelled:
       deliveries.append((completion, .failure(.fetchCancelled)))
-    case .held(let host, let seconds):
+    case .held(let host, let seconds, let status):
       let failure = FetchFailure(
-        host: host, asksToWait: seconds, timeoutSeconds: configuration.timeoutSeconds)
+        host: host, asksToWait: seconds, status: status,
+        timeoutSeconds: configuration.timeoutSeconds)
       deliveries.append((completion, .failure(failure.error)))
     }
   }

@@ -86,9 +86,11 @@ struct FetchFailure: Error {
   }
 
   /// A host that asks for more patience than a request has.
-  init(host: String, asksToWait seconds: Int, timeoutSeconds: Double) {
+  ///
+  /// - Parameter status: that of the answer that asked for it.
+  init(host: String, asksToWait seconds: Int, status: Int, timeoutSeconds: Double) {
     self.init(
-      .status(429),
+      .status(status),
       "\(host) asks to wait \(seconds) s, longer than the \(Self.format(timeoutSeconds)) that a "
         + "request may take; try again later")
   }
@@ -114,11 +116,10 @@ struct FetchFailure: Error {
     case CURLE_COULDNT_RESOLVE_PROXY:
       self.init(.network, "cannot resolve the proxy's name", isRetriable: true)
     case CURLE_COULDNT_CONNECT:
-      let peer = transfer.peer
       let number = transfer.systemErrorNumber
       let reason = number == 0 ? transfer.detail : String(cString: strerror(number))
       self.init(
-        .network, "cannot connect to \(peer.host):\(peer.port): \(reason)", isRetriable: true)
+        .network, "cannot connect to \(transfer.peerName): \(reason)", isRetriable: true)
     case CURLE_OPERATION_TIMEDOUT:
       self.init(timeoutOf: transfer, address: address, configuration: configuration)
     case CURLE_PARTIAL_FILE:
@@ -150,6 +151,18 @@ struct FetchFailure: Error {
       self.init(
         .network, "the server closed the connection without an answer: \(address)",
         isRetriable: true)
+    case CURLE_RECV_ERROR where transfer.hasBegunBody, CURLE_HTTP2 where transfer.hasBegunBody,
+      CURLE_HTTP2_STREAM where transfer.hasBegunBody:
+      // The server has answered, and is not down.
+      self.init(
+        .incompleteBody,
+        "the body broke off after \(transfer.receivedCount) bytes: \(transfer.detail): \(address)",
+        isRetriable: true)
+    case CURLE_OUT_OF_MEMORY:
+      // curl's word for a header line that it has no room for.
+      self.init(
+        .network, "a header line that is too long, or no memory left: \(address)",
+        isRetriable: true)
     default:
       self.init(
         .network, "transfer failed: \(transfer.detail): \(address)", isRetriable: true)
@@ -162,9 +175,8 @@ struct FetchFailure: Error {
   ) {
     let message: String
     if !transfer.wasConnected {
-      let peer = transfer.peer
       let limit = min(configuration.connectTimeoutSeconds, configuration.timeoutSeconds)
-      message = "timed out after \(Self.format(limit)) connecting to \(peer.host):\(peer.port)"
+      message = "timed out after \(Self.format(limit)) connecting to \(transfer.peerName)"
     } else if transfer.elapsedSeconds < configuration.timeoutSeconds {
       let limit = Self.format(Double(configuration.stallTimeoutSeconds))
       message = "no data for \(limit) from \(address)"

@@ -18,6 +18,8 @@ struct HopRule {
   /// Where the request before the last redirect went; `nil` before any.
   private var previous: AddressClass?
   private var current: AddressClass?
+  /// Whether a redirect has been followed. Nobody may have been judged, as where all may go everywhere.
+  private(set) var isRedirected = false
 
   /// Whether the request may go there. A request that is sent again, on another connection, is judged
   /// again.
@@ -32,8 +34,6 @@ struct HopRule {
   /// The answer was a redirect.
   mutating func redirectWasReceived() {
     previous = current
+    isRedirected = true
   }
-
-  /// Whether a redirect has been followed.
-  var isRedirected: Bool { previous != nil }
 }

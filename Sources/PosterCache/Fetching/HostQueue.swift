@@ -35,6 +35,8 @@ struct HostQueue {
   private var waitingSince: UInt64?
   /// No request before this time, because the server said so.
   private(set) var heldUntil: UInt64 = 0
+  /// The status of the answer that said so.
+  private(set) var heldStatus = 429
 
   init(key: HostKey, limits: HostLimits, window: PrefetchWindow.Policy) {
     self.key = key
@@ -92,9 +94,11 @@ struct HostQueue {
     if let sample { window.transferDidFinish(sample, now: now) }
   }
 
-  /// The server asked for patience until `time`.
-  mutating func hold(until time: UInt64) {
-    heldUntil = max(heldUntil, time)
+  /// The server asked for patience until `time`, with an answer of `status`.
+  mutating func hold(until time: UInt64, status: Int) {
+    guard time > heldUntil else { return }
+    heldUntil = time
+    heldStatus = status
   }
 
   // MARK: - Deciding

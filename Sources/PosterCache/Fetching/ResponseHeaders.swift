@@ -32,10 +32,26 @@ package struct ResponseHeaders: Sendable {
     }
 
     /// Whether the values of several such headers are one list (RFC 9110, section 5.3).
-    var isList: Bool { self == .cacheControl || self == .vary || self == .pragma }
+    /// Lengths that contradict each other must not pass for one.
+    var isList: Bool {
+      switch self {
+      case .cacheControl, .vary, .pragma, .contentLength: true
+      default: false
+      }
+    }
 
     /// Whether the first of several counts, as RFC 9111, sections 4.2.1 and 5.1, say.
     var isFirstOnly: Bool { self == .expires || self == .age }
+
+    /// What a value that is too long to be kept is taken for: the reading that promises least.
+    var strictestValue: StaticString? {
+      switch self {
+      case .cacheControl: "no-store"
+      case .vary: "*"
+      case .transferEncoding: "chunked"
+      default: nil
+      }
+    }
   }
 
   /// The status code, 0 before the first line.
@@ -45,8 +61,11 @@ package struct ResponseHeaders: Sendable {
   private var presence: UInt16 = 0
   /// Whether the empty line has come.
   private(set) var isComplete = false
+  /// The header that the last line was, if it is kept: the next one may go on with it.
+  private var lastField: Field?
 
-  /// Longest sum of kept values, in bytes; what exceeds it is ignored.
+  /// Longest sum of kept values, in bytes. What exceeds it is ignored or, where that could promise too
+  /// much, replaced by ``Field/strictestValue``.
   private static let capacity = 16 * 1024
 
   /// Nothing received yet.
@@ -64,10 +83,17 @@ package struct ResponseHeaders: Sendable {
   package var vary: String? { string(.vary) }
   /// All `Pragma` headers, joined by commas.
   package var pragma: String? { string(.pragma) }
-  /// The announced length of the body in bytes; `nil` if there is none or if it does not count
-  /// because of a transfer coding (RFC 9112, section 6.3).
+  /// The announced length of the body in bytes; `nil` if there is none, if there are several
+  /// different ones, or if it does not count because of a transfer coding (RFC 9112, section 6.3).
   package var contentLength: Int? {
-    has(.transferEncoding) ? nil : string(.contentLength).flatMap { Self.seconds($0) }
+    guard !has(.transferEncoding), let value = string(.contentLength) else { return nil }
+    if let length = Self.seconds(value) { return length }
+    let lengths = Set(
+      value.split(separator: ",", omittingEmptySubsequences: false).map { text in
+        let words = text.split(separator: " ")
+        return words.count == 1 ? Self.seconds(words[0]) : nil
+      })
+    return lengths.count == 1 ? lengths.first ?? nil : nil
   }
   /// The `Age` in seconds: the first of several (RFC 9111, section 5.1).
   package var age: Int? {
@@ -103,6 +129,7 @@ package struct ResponseHeaders: Sendable {
     status = 0
     presence = 0
     isComplete = false
+    lastField = nil
     bytes.removeAll(keepingCapacity: true)
   }
 
@@ -119,21 +146,43 @@ package struct ResponseHeaders: Sendable {
       isComplete = true
       return
     }
-    guard let field = Self.field(of: line) else { return }
-    var start = field.name.utf8CodeUnitCount + 1
+    let isFolded = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
+    guard let field = isFolded ? lastField : Self.field(of: line) else {
+      lastField = nil
+      return
+    }
+    lastField = isFolded || !has(field) || !field.isFirstOnly ? field : nil
+    guard lastField != nil else { return }
+    var start = isFolded ? 0 : field.name.utf8CodeUnitCount + 1
     var end = line.count
     while start < end, line[start] <= 0x20 { start += 1 }
     while end > start, line[end - 1] <= 0x20 { end -= 1 }
-    guard bytes.count + end - start <= Self.capacity, !has(field) || !field.isFirstOnly else {
-      return
-    }
+    let value = UnsafeRawBufferPointer(rebasing: line[start..<end])
+    // A line that is folded reads as if it had a space there (RFC 9112, section 5.2).
+    let separator = isFolded ? UInt8(ascii: " ") : UInt8(ascii: ",")
+    append(value, to: field, after: has(field) && (isFolded || field.isList) ? separator : nil)
+  }
+
+  /// Keeps `value`, behind the one that is there and `separator` if there is a separator.
+  private mutating func append(
+    _ value: UnsafeRawBufferPointer, to field: Field, after separator: UInt8?
+  ) {
     if bytes.capacity == 0 { bytes.reserveCapacity(256) }
     let position = bytes.count
-    if has(field), field.isList {
-      bytes.append(contentsOf: bytes[ranges[field.rawValue]])
-      bytes.append(UInt8(ascii: ","))
+    if position + value.count > Self.capacity {
+      // Nor what the next line may add.
+      lastField = nil
+      guard let strictest = field.strictestValue else { return }
+      bytes.append(
+        contentsOf: UnsafeBufferPointer(
+          start: strictest.utf8Start, count: strictest.utf8CodeUnitCount))
+    } else {
+      if let separator {
+        bytes.append(contentsOf: bytes[ranges[field.rawValue]])
+        bytes.append(separator)
+      }
+      bytes.append(contentsOf: value)
     }
-    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[start..<end]))
     ranges[field.rawValue] = position..<bytes.count
     presence |= 1 << field.rawValue
   }

@@ -177,7 +177,8 @@ struct ResponseReceiver: ~Copyable {
       response.isNotModified = true
       return .success(response)
     }
-    if headers.status == 416, beginning != nil {
+    // There was no condition that a 304 could be about.
+    if headers.status == 416 || headers.status == 304, beginning != nil {
       return .failure(FetchFailure(otherPartOf: address))
     }
     guard isSuccess || continued != nil else {
@@ -199,15 +200,13 @@ struct ResponseReceiver: ~Copyable {
     if continued != nil, picture.count != announced {
       return .failure(FetchFailure(otherPartOf: address))
     }
-    var isProvenWhole = announced != nil && continued == nil
+    let isProvenWhole = announced != nil && continued == nil
     // Twice: a server may compress what somebody has stored compressed.
     for _ in 0..<2 where picture.withUnsafeBytes({ Gzip.isWrapped($0) }) {
       do throws(Gzip.Failure) {
         picture = try picture.withUnsafeBytes { bytes throws(Gzip.Failure) in
           try Gzip.unwrap(bytes, limit: limit)
         }
-        // Its end has a checksum.
-        isProvenWhole = true
       } catch {
         return .failure(
           error == .tooLarge

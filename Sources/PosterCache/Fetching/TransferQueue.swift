@@ -34,16 +34,18 @@ struct TransferQueue {
     case finished
     /// It was dropped, or the queue was shut down.
     case cancelled
-    /// The host asked for more patience than a request has; so many seconds are left.
-    case held(host: String, seconds: Int)
+    /// The host asked for more patience than a request has, with an answer of this status; so many
+    /// seconds are left.
+    case held(host: String, seconds: Int, status: Int = 429)
   }
 
   /// How a transfer in flight ended.
   enum Outcome: Equatable {
     /// It succeeded, or failed so that trying again would not help.
     case final
-    /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so.
-    case retriable(retryAfter: Double?)
+    /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so with
+    /// an answer of this status.
+    case retriable(retryAfter: Double?, status: Int = 429)
     /// It brought what nobody can use, and the next one will ask for something else: at once, and without
     /// counting as another try.
     case retriableAtOnce
@@ -196,8 +198,8 @@ struct TransferQueue {
     let host = transfers[id].host
     var completions: [Action] = []
     switch outcome {
-    case .retriable(let retryAfter):
-      if let retryAfter { hold(host, seconds: retryAfter, now: now) }
+    case .retriable(let retryAfter, let status):
+      if let retryAfter { hold(host, seconds: retryAfter, status: status, now: now) }
       if let block = block(of: host, now: now) {
         completions = endEverything(waitingFor: host, block)
         completions.append(complete(id, retryAfter == nil ? .finished : block))
@@ -338,13 +340,13 @@ struct TransferQueue {
   // MARK: - Hosts
 
   /// Lets no request of `host` start for a while.
-  private mutating func hold(_ host: Int, seconds: Double, now: UInt64) {
+  private mutating func hold(_ host: Int, seconds: Double, status: Int, now: UInt64) {
     let longest = max(Double(Self.longestBlock), Double(longestHold))
     let nanoseconds = UInt64(min(max(seconds, 0) * Double(nanosecondsPerSecond), longest))
     // What exceeds a request's patience must still do so after capping.
     let exceeds = seconds * Double(nanosecondsPerSecond) > Double(longestHold)
     hosts[host].queue.hold(
-      until: now + (exceeds ? max(nanoseconds, longestHold + 1) : nanoseconds))
+      until: now + (exceeds ? max(nanoseconds, longestHold + 1) : nanoseconds), status: status)
   }
 
   /// How requests to `host` end if it is held for longer than a request's patience.
@@ -352,7 +354,8 @@ struct TransferQueue {
     let heldUntil = hosts[host].queue.heldUntil
     guard heldUntil > now, heldUntil - now > longestHold else { return nil }
     let seconds = (heldUntil - now + nanosecondsPerSecond - 1) / nanosecondsPerSecond
-    return .held(host: hosts[host].queue.key.name, seconds: Int(seconds))
+    let queue = hosts[host].queue
+    return .held(host: queue.key.name, seconds: Int(seconds), status: queue.heldStatus)
   }
 
   private mutating func endEverything(waitingFor host: Int, _ ending: Ending) -> [Action] {

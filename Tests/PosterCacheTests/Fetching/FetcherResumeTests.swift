@@ -95,6 +95,7 @@ struct FetcherResumeTests {
 
   /// Sends the picture's first half and then waits, or what `rest` says to a request for the rest.
   private func withHalf(
+    _ configuration: FetchConfiguration = FetchConfiguration(),
     rest: @escaping @Sendable (Int) -> [ScriptedServer.Step],
     run body: (ScriptedServer, TransferRunner, PartialBody) throws -> Void
   ) throws {
@@ -111,7 +112,7 @@ struct FetcherResumeTests {
         : [.response(200, ["ETag: \"1\""], body: picture)]
     }
     defer { server.stop() }
-    let runner = TransferRunner()
+    let runner = TransferRunner(configuration)
     let request = try FetchRequest(picture: server.address("/half"))
     let ended = runner.run([request]) { transfer in
       guard transfer.receivedCount == 200_000 else { return false }
@@ -198,8 +199,11 @@ struct FetcherResumeTests {
     }
   }
 
-  @Test func `a redirect to another place does not continue the picture`() throws {
+  @Test(arguments: [false, true])
+  func `a redirect to another place does not continue the picture`(allowsAll: Bool) throws {
     let picture = picture
+    var configuration = FetchConfiguration()
+    configuration.allowsPrivateAddresses = allowsAll
     let other = ScriptedServer { request in
       [
         .response(
@@ -209,7 +213,7 @@ struct FetcherResumeTests {
     }
     defer { other.stop() }
     let away = other.address("/half")
-    try withHalf { _ in
+    try withHalf(configuration) { _ in
       [.response(302, ["Location: \(away)"])]
     } run: { server, runner, partial throws in
       let request = try FetchRequest(picture: server.address("/half"))

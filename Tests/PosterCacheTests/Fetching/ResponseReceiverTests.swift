@@ -211,6 +211,39 @@ struct ResponseReceiverTests {
     #expect(partial?.takeBuilder().count == (survives ? 2000 : nil))
   }
 
+  @Test(arguments: [
+    ["Content-Length: 5008", "Content-Length: 2000"],
+    ["Content-Length: 2000", "Content-Length: 5008"], ["Content-Length: 2000, 5008"],
+    ["Content-Length: 2000,"], ["Content-Length: 2000 5008"], ["Content-Length: -2000"],
+  ]) func `a length that contradicts itself is none`(lengths: [String]) throws {
+    let head = ["HTTP/1.1 200 OK", "ETag: \"1\""] + lengths
+    let ending = receive(head, Array(picture[..<2000]))
+    guard case .failure(let failure) = ending.result else {
+      Issue.record("a success")
+      return
+    }
+    #expect(failure.error.code == .incompleteBody)
+    #expect(receive(head, picture, stop: 1000).partial == nil)
+    #expect(try receive(head, picture).result?.get().body.bytes == picture)
+  }
+
+  @Test(arguments: [
+    ["Content-Length: 5008", "Content-Length: 5008"], ["Content-Length: 5008, 5008 ,5008"],
+  ]) func `a length that is said twice is one`(lengths: [String]) {
+    let ending = receive(["HTTP/1.1 200 OK", "ETag: \"1\""] + lengths, picture, stop: 1000)
+    #expect(ending.partial?.total == picture.count)
+  }
+
+  @Test(arguments: [304, 416])
+  func `a picture whose rest is refused is asked for as a whole`(status: Int) throws {
+    let ending = receive(["HTTP/1.1 \(status) No", "ETag: \"1\""], [], resuming: try beginning())
+    guard case .failure(let failure) = ending.result else {
+      Issue.record("a success")
+      return
+    }
+    #expect(failure.isRetriableAtOnce)
+  }
+
   // MARK: - Gzip
 
   @Test func `gzip is unwrapped twice, and no more`() throws {
@@ -220,7 +253,6 @@ struct ResponseReceiverTests {
       let ending = receive(head + ["Content-Length: \(wrapped.count)"], wrapped)
       #expect(try ending.result?.get().body.bytes == picture)
       #expect(try receive(head, wrapped).result?.get().body.bytes == picture)
-      // Its end proves that it is whole, not the picture's.
       guard case .failure(let failure) = receive(head, Array(wrapped.dropLast())).result else {
         Issue.record("a success")
         return
@@ -232,6 +264,22 @@ struct ResponseReceiverTests {
       return
     }
     #expect(failure.error.code == .notAnImage)
+  }
+
+  @Test func `the end of gzip data does not prove that the picture in it is whole`() throws {
+    let half = Array(picture[..<2000])
+    for body in [gzipped(half), gzipped(gzipped(half))] {
+      for head in [[], ["Transfer-Encoding: chunked"]] {
+        guard case .failure(let failure) = receive(["HTTP/1.1 200 OK"] + head, body).result else {
+          Issue.record("a success")
+          return
+        }
+        #expect(failure.error.code == .incompleteBody)
+      }
+    }
+    // A proxy can compress piece by piece.
+    let pieces = gzipped(half) + gzipped(Array(picture[2000...]))
+    #expect(try receive(["HTTP/1.1 200 OK"], pieces).result?.get().body.bytes == picture)
   }
 
   // MARK: - Random answers

@@ -90,8 +90,11 @@ struct TransferQueueModelTests {
     case 0..<4: .final
     case 4..<6: .retriable(retryAfter: nil)
     case 6: .retriableAtOnce
-    case 7: .retriable(retryAfter: .random(in: 0...3, using: &random))
-    default: .retriable(retryAfter: Bool.random(using: &random) ? 0 : 12)
+    case 7: .retriable(retryAfter: .random(in: 0...3, using: &random), status: 503)
+    default:
+      .retriable(
+        retryAfter: Bool.random(using: &random) ? 0 : 12,
+        status: Bool.random(using: &random) ? 429 : 503)
     }
   }
 }
@@ -137,6 +140,7 @@ private struct QueueModel {
   var watchedUntil: [String: UInt64] = [:]
   var starts: [String: [UInt64]] = [:]
   var heldUntil: [String: UInt64] = [:]
+  var heldStatus: [String: Int] = [:]
   var completed: [Ticket: Int] = [:]
   var isShutDown = false
 
@@ -207,12 +211,15 @@ private struct QueueModel {
       transfers[index].tries -= 1
       return startReady(now: now)
     }
-    guard case .retriable(let retryAfter) = outcome else {
+    guard case .retriable(let retryAfter, let status) = outcome else {
       return [end(name, .finished)] + startReady(now: now)
     }
     if let retryAfter {
-      heldUntil[host] = max(
-        heldUntil[host] ?? 0, now + UInt64(retryAfter * Double(nanosecondsPerSecond)))
+      let until = now + UInt64(retryAfter * Double(nanosecondsPerSecond))
+      if until > heldUntil[host] ?? 0 {
+        heldUntil[host] = until
+        heldStatus[host] = status
+      }
     }
     if let block = block(host, now: now) {
       for waiting in transfers where waiting.host == host && !waiting.isRunning {
@@ -314,7 +321,7 @@ private struct QueueModel {
   private func block(_ host: String, now: UInt64) -> TransferQueue.Ending? {
     guard let until = heldUntil[host], until > now, until - now > patience else { return nil }
     let seconds = Double(until - now) / Double(nanosecondsPerSecond)
-    return .held(host: host, seconds: Int(seconds.rounded(.up)))
+    return .held(host: host, seconds: Int(seconds.rounded(.up)), status: heldStatus[host] ?? 0)
   }
 
   private func index(of name: String) -> Int? { transfers.firstIndex { $0.name == name } }
