@@ -5,8 +5,9 @@
 /// received (Kleinrock's operating point). Below that number the measured rate grows with the number in
 /// flight, and the limit computed from it with the rate, until both stand still there.
 ///
-/// A queue that is always there would be taken for latency, and feed itself. So when nothing has been alone
-/// on the link for a while, the window shrinks to one for a moment, until something was (as BBR's ProbeRTT).
+/// A queue that is always there would be taken for latency, and feed itself. So when no answer has begun as
+/// soon for a while as one that was alone on the link, the window shrinks to one for a moment, until
+/// something is alone again (as BBR's ProbeRTT).
 ///
 /// The number is kept up while visible posters are on their way: they take the place of the next prefetches.
 /// A connection that was idle has a small congestion window again at the server's end (RFC 5681, section
@@ -30,8 +31,8 @@ package struct PrefetchWindow {
   /// Where nothing visible and no prefetch was wanted for so long, nobody is looking: all connections
   /// may be used.
   static let attentionSpan = 60 * nanosecondsPerSecond
-  /// How long the latency is believed without a measurement with nothing else in flight, and how long
-  /// the window stays at one in order to have it.
+  /// How long the latency is believed without being seen again, and how long the window stays at one in
+  /// order to measure it.
   static let probeInterval = 10 * nanosecondsPerSecond
   static let longestProbe = nanosecondsPerSecond
   /// Nobody waits for longer than this while no connection becomes free.
@@ -44,8 +45,10 @@ package struct PrefetchWindow {
   /// Until when somebody may be looking.
   private(set) var watchedUntil: UInt64 = 0
 
-  /// When the latency was measured last, or tried to.
+  /// When the latency was measured or confirmed last, or tried to be.
   private var probedAt: UInt64?
+  /// Time to the first byte of the last transfer that was alone, in seconds.
+  private var provenLatency: Double?
 
   init(_ policy: Policy) {
     self.policy = policy
@@ -63,10 +66,10 @@ package struct PrefetchWindow {
   /// A transfer finished.
   mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
     link.transferDidFinish(sample, now: now)
-    if let last = probedAt {
-      let isOver = now >= last + Self.probeInterval + Self.longestProbe
-      if sample.isAlone || isOver { probedAt = now }
-    }
+    guard let last = probedAt else { return }
+    if sample.isAlone, let seconds = sample.firstByteSeconds { provenLatency = seconds }
+    let isProven = provenLatency.map { sample.firstByteSeconds ?? .infinity <= 1.1 * $0 } ?? false
+    if isProven || now >= last + Self.probeInterval + Self.longestProbe { probedAt = now }
   }
 
   /// How many transfers of any kind may be in flight for one more to start that nobody waits for.
