@@ -44,8 +44,9 @@ final class FetchDriver {
     let requestedAt: Date
   }
 
-  /// Taken for a bandwidth-delay product before one is measured: 8 Mbit/s and 16 ms.
-  private static let usualPipeBytes = 16.0 * 1024
+  /// No bandwidth-delay product is taken for smaller: a server sends as much without waiting for an
+  /// acknowledgement (RFC 6928, ten segments).
+  private static let smallestPipeBytes = 14_600.0
 
   /// Handles kept for later; each keeps what curl allocated for it.
   private static let maximumIdleHandles = 64
@@ -250,7 +251,7 @@ final class FetchDriver {
   /// connection, and the bytes are on their way already.
   private func isNearlyDone(_ id: TransferQueue.TransferID, _ link: LinkEstimate) -> Bool {
     guard let remaining = running[id]?.transfer.remainingBytes else { return false }
-    return Double(remaining) <= link.pipeBytes ?? Self.usualPipeBytes
+    return Double(remaining) <= max(link.pipeBytes ?? 0, Self.smallestPipeBytes)
   }
 
   /// Keeps what has come of a picture, if the rest can be asked for.

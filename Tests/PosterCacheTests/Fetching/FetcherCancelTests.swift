@@ -28,6 +28,7 @@ struct FetcherCancelTests {
       #expect(kept.wait(2).allSatisfy { $0.response != nil })
       #expect(server.requests.map(\.target) == ["/busy", "/next"])
       #expect(fetcher.statistics.transfersStarted == 2)
+      #expect(fetcher.statistics.cancelled == FetchStatistics.Cancelled(queued: 1_000))
       // Nobody who was only queued has had a connection that could be closed.
       #expect(fetcher.statistics.connectionsOpened == 1)
     }
@@ -56,6 +57,7 @@ struct FetcherCancelTests {
       #expect(others.wait(2)[1].response != nil)
       #expect(server.requests.map(\.target) == ["/again", "/between", "/again"])
       #expect(fetcher.statistics.retries == 0)
+      #expect(fetcher.statistics.cancelled == FetchStatistics.Cancelled(waitingForRetry: 1))
     }
   }
 
@@ -75,6 +77,7 @@ struct FetcherCancelTests {
     fetcher.drop(next)
     #expect(second.wait(1).map(\.code) == [.cancelled])
     #expect(fetcher.statistics.transfersStarted == 2)
+    #expect(fetcher.statistics.cancelled == FetchStatistics.Cancelled(resolving: 2))
   }
 
   @Test func `shutting down does not wait for a name that is looked up`() throws {
@@ -104,6 +107,9 @@ struct FetcherCancelTests {
       #expect(fetcher.statistics.transfersStarted == min(number + 2, 3))
     }
     #expect(table.outcomes.map { $0.map(\.code) } == [[.cancelled], [.cancelled], [.cancelled]])
+    // One that was dropped before its turn came had not begun to connect.
+    let cancelled = fetcher.statistics.cancelled
+    #expect(cancelled.resolving + cancelled.connecting == 3 && cancelled.total == 3)
   }
 
   @Test func `while it waits for an answer, and while it receives one`() throws {
@@ -143,8 +149,49 @@ struct FetcherCancelTests {
         #expect(again.response?.body.bytes == body, "\(path)")
         #expect(first.count == 1)
       }
+      // How far an answer had come that was on its way, nobody can say here.
+      let cancelled = fetcher.statistics.cancelled
+      #expect(cancelled.requesting >= 1)
+      #expect(cancelled.requesting + cancelled.receiving == 4 && cancelled.total == 4)
       gate.open()
     }
+  }
+
+  @Test func `one that is nearly there is finished, for the cache`() throws {
+    let body = TestPicture.jpeg(filler: 100_000)
+    let (gate, sent) = (Gate(), Gate())
+    let server = ScriptedServer { request in
+      guard request.target == "/nearly" else { return [.response(body: TestPicture.png)] }
+      return [
+        .response(body: Array(body.dropLast(1_000)), announcing: body.count),
+        .run { sent.open() }, .wait(gate), .send(Array(body.suffix(1_000))),
+      ]
+    }
+    defer { server.stop() }
+    let unclaimed = Monitor<[(FetchRequest, FetchResponse)]>([])
+    let fetcher = try Fetcher(FetchConfiguration()) { request, response in
+      unclaimed.withLock { $0.append((request, response)) }
+      unclaimed.signal()
+    }
+    defer { fetcher.shutdown() }
+    let nearly = FetchRequest(try PosterAddress(server.address("/nearly")), priority: .prefetch)
+    let completions = Completions()
+    let ticket = fetcher.fetch(nearly) { outcome in
+      completions.add(outcome)
+      // Only now, so that it cannot have been there already.
+      gate.open()
+    }
+    sent.wait()
+    // What was sent before this one has been received before it.
+    #expect(try fetcher.outcome(of: server.address("/other")).response != nil)
+    fetcher.drop(ticket)
+    #expect(completions.wait(1).map(\.code) == [.cancelled])
+    let (request, response) = unclaimed.wait(
+      untilNanoseconds: { _ in nil }, for: { $0.first })
+    #expect(request.address == nearly.address)
+    #expect(response.body.bytes == body)
+    #expect(fetcher.statistics.cancelled == FetchStatistics.Cancelled(finishing: 1))
+    #expect(server.requests.count == 2)
   }
 
   @Test func `a picture that was being stored is whole or not there`() async throws {
