@@ -224,8 +224,13 @@ final class DirectoryEditor {
       (blockBytes, editor) throws(PosterError) in
       let size = ByteSize(bytes: blockBytes)
       let limit = ByteSize(bytes: Int(editor.totals.limit))
-      var room = try editor.makeRoom(for: blockBytes, replacing: poster.key)
-      if insertion.isLarge, let large = largeRoom?.room, large != .made { room = large }
+      let room: IndexEditor.Room
+      if insertion.isLarge, let large = largeRoom?.room, large != .made {
+        // What was refused beforehand must not cost others their place.
+        room = large
+      } else {
+        room = try editor.makeRoom(for: blockBytes, replacing: poster.key)
+      }
       switch room {
       case .made: return true
       case .tooLarge:

@@ -23,7 +23,10 @@ final class FetchDriver {
   private var running: ContiguousArray<Running?> = []
   private var deliveries: [(FetchCompletion, Result<FetchResponse, PosterError>)] = []
   private var unclaimedResponses: [(FetchRequest, FetchResponse)] = []
+  /// What was submitted, and the first of it that the queue does not know of.
   private var commands: [FetchInbox.Command] = []
+  private var nextCommand = 0
+  private var mustTakeCommands = false
   private var partials = PartialStore()
   private let unclaimed: UnclaimedReceiver
   /// By the queue's number of the host.
@@ -47,6 +50,8 @@ final class FetchDriver {
   /// No bandwidth-delay product is taken for smaller: a server sends as much without waiting for an
   /// acknowledgement (RFC 6928, ten segments).
   private static let smallestPipeBytes = 14_600.0
+
+  private static let commandsAtOnce = 256
 
   /// Handles kept for later; each keeps what curl allocated for it.
   private static let maximumIdleHandles = 64
@@ -110,8 +115,11 @@ final class FetchDriver {
       work()
       deliver()
       let wasWoken = poller.wait(
-        milliseconds: waitingTime(), wakeup: inbox.wakeup.number, isReady: socketIsReady)
-      if wasWoken { isOpen = readInbox() }
+        milliseconds: hasCommands || mustTakeCommands ? 0 : waitingTime(),
+        wakeup: inbox.wakeup.number,
+        isReady: socketIsReady)
+      if wasWoken { mustTakeCommands = true }
+      if hasCommands || mustTakeCommands { isOpen = readInbox() }
     }
     perform(queue.didShutDown(now: monotonicNanoseconds()), nil)
     deliver()
@@ -120,20 +128,34 @@ final class FetchDriver {
     precondition(code == CURLM_OK, "curl_multi_cleanup failed with \(code.rawValue)")
   }
 
-  /// Takes what was submitted; `false` once the inbox is closed.
+  /// Whether something was submitted that the queue does not know of yet.
+  private var hasCommands: Bool { nextCommand < commands.count }
+
+  /// Takes a part of what was submitted, so that the network does not wait until ten thousand requests
+  /// are in the queue; `false` once the inbox is closed.
   private func readInbox() -> Bool {
-    let isOpen = inbox.take(&commands)
+    var isOpen = true
+    if !hasCommands {
+      mustTakeCommands = false
+      isOpen = inbox.take(&commands)
+    }
     let now = monotonicNanoseconds()
-    for command in commands {
-      switch command {
+    let end = isOpen ? min(nextCommand + Self.commandsAtOnce, commands.count) : commands.count
+    while nextCommand < end {
+      switch commands[nextCommand] {
       case .fetch(let ticket, let request, let completion):
         completions[ticket] = completion
         perform(queue.requestWasMade(request, ticket: ticket, now: now), nil)
       case .drop(let ticket):
         perform(queue.ticketWasDropped(ticket, now: now, isNearlyDone: isNearlyDone), nil)
       }
+      nextCommand += 1
     }
-    commands.removeAll(keepingCapacity: true)
+    // Completions hold on to what callers have put into them.
+    if !hasCommands {
+      commands.removeAll(keepingCapacity: true)
+      nextCommand = 0
+    }
     return isOpen
   }
 

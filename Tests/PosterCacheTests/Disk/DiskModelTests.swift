@@ -142,7 +142,9 @@ struct DiskModelTests {
     try compare(seed: seed, steps: 20_000, large: false)
   }
 
-  @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 16_926_346_174_390_001_455])
+  @Test(arguments: [
+    UInt64.random(in: 0...UInt64.max), 1, 16_926_346_174_390_001_455, 10_863_811_766_212_402_580,
+  ])
   func `so do operations with posters larger than a batch`(seed: UInt64) throws {
     try compare(seed: seed, steps: 600, large: true)
   }
