@@ -23,14 +23,25 @@ enum NaiveAddress {
     guard let authority = authority(rest, scheme: scheme) else { return nil }
     var canonical = "\(scheme)://\(authority)"
     canonical += withoutDots(escaped(path, besides: "/:@"))
-    for size in ["w92", "w342", "original", "w300_and_h450_face"] {
-      let start = "\(scheme)://\(authority)/t/p/\(size)/"
+    let parts = canonical.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    // scheme, nothing, authority, t, p, size, file
+    if parts.count > 6, parts[3...4] == ["t", "p"], isSize(parts[5]) {
+      let start = parts[..<6].joined(separator: "/") + "/"
       while canonical.hasPrefix(start + "/") {
         canonical = start + canonical.dropFirst(start.count + 1)
       }
     }
     if let query { canonical += "?" + escaped(query, besides: "/:@?") }
     return canonical
+  }
+
+  /// `original`, or a width or height, whatever small letters follow.
+  private static func isSize(_ text: String) -> Bool {
+    let letters = Array(text)
+    let rest = Set(text).subtracting("abcdefghijklmnopqrstuvwxyz0123456789_")
+    return text == "original"
+      || letters.count > 1 && "wh".contains(letters[0]) && "0123456789".contains(letters[1])
+        && rest.isEmpty
   }
 
   private static func authority(_ text: String, scheme: String) -> String? {
