@@ -19,6 +19,7 @@ let package = Package(
     system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev"),
     system("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
+    system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
     system("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
@@ -27,7 +28,8 @@ let package = Package(
     .target(name: "CLinux"),
     .target(name: "CIndexWalk", dependencies: ["CLMDB"]),
     .target(
-      name: "PosterCache", dependencies: ["CCurl", "CLMDB", "CXXHash", "CLinux", "CIndexWalk"]),
+      name: "PosterCache",
+      dependencies: ["CCurl", "CZlib", "CLMDB", "CXXHash", "CLinux", "CIndexWalk"]),
     .target(
       name: "PosterServer",
       dependencies: ["PosterCache", "CMicrohttpd", "CTurboJPEG", "CPNG", "CXXHash", "CLinux"]),
@@ -47,7 +49,7 @@ let package = Package(
       name: "PosterCacheTests",
       dependencies: [
         "PosterCache", "PosterServer", "postercache", "disk-torture", "TestSupport", "CTestSupport",
-        "CLinux",
+        "CLinux", "CCurl", "CZlib",
       ]),
     .testTarget(
       name: "PosterServerTests",

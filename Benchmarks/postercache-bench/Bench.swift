@@ -13,8 +13,8 @@ enum Bench {
     for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(name) }
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
-      if arguments.first == WarmContestant.word {
-        return try await WarmContestant(arguments: arguments.dropFirst()).run()
+      if arguments.first == ContestantProgram.word {
+        return try await ContestantProgram(arguments: arguments.dropFirst()).run()
       }
       if arguments.first == CacheProbe.word { return try CacheProbe.main(arguments[...]) }
       guard let options = try BenchOptions(arguments) else {

@@ -4,13 +4,15 @@ import Glibc
 struct BenchOptions {
   /// The suites to run; all of them where none is named.
   var suites: [any Suite.Type] = allSuites
-  /// Fewer rounds and posters, done within five minutes.
+  /// Fewer rounds and posters, done within six minutes or so.
   var isQuick = false
   /// Rounds that count, instead of each contest's own number; at least 5.
   var rounds: Int?
   /// Where to write the report as JSON and as Markdown.
   var jsonFile: String?
   var markdownFile: String?
+  /// Where to put plots of the curves, one file each; `nil` makes none.
+  var plotsDirectory: String?
   /// A directory on the disk that is to be measured.
   var diskDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   /// Where posters are kept from one run to the next; `nil` draws them anew.
@@ -18,6 +20,14 @@ struct BenchOptions {
   /// A Python that has diskcache, and the program it runs; `nil` leaves the stores in Python out.
   var python: String?
   var stores: String?
+  /// The library that counts allocations and copies (`Benchmarks/peers/counting.c`); `nil` leaves
+  /// those counts out.
+  var counting: String?
+  /// What makes a slow link (`Benchmarks/link/shaped`); `nil` leaves out what needs one.
+  var link: String?
+  /// Foundation's `URLSession` as a program (`Benchmarks/peers/urlsession.swift`); `nil` leaves it
+  /// out.
+  var urlSession: String?
   /// The command, where it was built.
   var command =
     Self.ownPath.split(separator: "/").dropLast().map { "/\($0)" }.joined()
@@ -53,10 +63,14 @@ struct BenchOptions {
         rounds = count
       case "--json": jsonFile = try value()
       case "--markdown": markdownFile = try value()
+      case "--plots": plotsDirectory = try value()
       case "--disk-dir": diskDirectory = try value()
       case "--posters-dir": postersDirectory = try value()
       case "--python": python = try value()
       case "--stores": stores = try value()
+      case "--counting": counting = try value()
+      case "--link": link = try value()
+      case "--urlsession": urlSession = try value()
       case "--command": command = try value()
       default:
         guard let suite = allSuites.first(where: { $0.name == argument }) else {
@@ -80,14 +94,18 @@ struct BenchOptions {
       \(suites.joined(separator: "\n"))
 
       Options:
-        --quick             fewer rounds and posters; under five minutes
+        --quick             fewer rounds and posters; about six minutes
         --rounds N          rounds that count, 5 to 1000
         --json FILE         write the report as JSON
         --markdown FILE     write the report as Markdown; it is printed in any case
+        --plots DIR         draw the curves of the wait suite as SVG files into DIR
         --disk-dir DIR      a directory on the disk to be measured (default: $TMPDIR or /tmp)
         --posters-dir DIR   keep the posters here for later runs
         --python FILE       a Python that has diskcache, and
         --stores FILE       the program of the stores in Python (Benchmarks/peers/stores.py)
+        --counting FILE     the library made of Benchmarks/peers/counting.c
+        --link FILE         what makes a slow link (Benchmarks/link/shaped)
+        --urlsession FILE   the program made of Benchmarks/peers/urlsession.swift
         --command FILE      the postercache command (default: the one beside this program)
       """
   }

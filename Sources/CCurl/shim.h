@@ -23,6 +23,11 @@ static inline CURLcode postercache_curl_set_header(
   CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, callback);
   return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
 }
+static inline CURLcode postercache_curl_set_before_request(
+    CURL *handle, curl_prereq_callback callback, void *context) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_PREREQDATA, context);
+}
 static inline CURLcode postercache_curl_get_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }

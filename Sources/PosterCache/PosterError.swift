@@ -17,8 +17,11 @@ public struct PosterError: Error, Sendable {
     case network
     /// The connection, the transfer or a stall took longer than allowed.
     case timedOut
-    /// The server redirected to an address that is no http or https address.
+    /// The server redirected to an address that is no http or https address, or from a public to a
+    /// private one.
     case forbiddenRedirect
+    /// A public name leads to a private address, and the configuration does not allow that.
+    case forbiddenAddress
     /// The server's certificate cannot be trusted.
     case untrustedCertificate
     /// The body ended before its announced length or before the picture's end.
@@ -55,6 +58,8 @@ public struct PosterError: Error, Sendable {
   public let message: String
   /// The failure beneath, such as a ``SystemError``.
   public let underlying: (any Error)?
+  /// For how many seconds the server's refusal holds by its own account, `nil` if it does not say.
+  var statedLifetimeSeconds: Double?
 
   /// Creates an error; `message` is one line without a full stop.
   public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {

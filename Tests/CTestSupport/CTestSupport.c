@@ -1,5 +1,6 @@
 #include "CTestSupport.h"
 
+#include <malloc.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -24,3 +25,5 @@ int postercache_run_in_child(int (*body)(void *), void *context) {
     if (errno != EINTR) return -1;
   return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+long postercache_allocated_bytes(void) { return (long)mallinfo2().uordblks; }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import PosterCache
 import Synchronization
@@ -25,11 +26,12 @@ struct TortureVisitor {
     }
   }
 
-  /// Makes sure that random posters are there, as the command `warm` does.
+  /// Makes sure that random posters are there, as the command `warm` does, and confirms those that are;
+  /// some it notes as missing.
   func warm() throws {
     try again { generator, round in
       let number = randomNumber(&generator)
-      if try look(at: number, isSeen: false) { return }
+      if try confirm(number) { return }
       try store(TorturePoster.make(number, version: settings.version + round))
     }
   }
@@ -104,6 +106,28 @@ struct TortureVisitor {
     guard let stored = try cache.poster(for: request, isSeen: isSeen) else { return false }
     if let fault = TorturePoster.fault(in: stored, for: request) { DiskTorture.fail(fault) }
     return true
+  }
+
+  /// Confirms poster `number` if it is there. It may be gone, or another version, by then.
+  private func confirm(_ number: Int) throws(PosterError) -> Bool {
+    let request = SamplePoster.request(number)
+    guard let stored = try cache.poster(for: request, isSeen: false) else {
+      try note(number)
+      return false
+    }
+    if let fault = TorturePoster.fault(in: stored, for: request) { DiskTorture.fail(fault) }
+    cache.confirm(stored, as: TorturePoster.confirmed(stored))
+    return true
+  }
+
+  /// Notes that there is no poster `number`, and forgets that as whoever stores it does.
+  private func note(_ number: Int) throws(PosterError) {
+    let request = SamplePoster.request(number)
+    let now = SamplePoster.make(0, bytes: 4).metadata.storedAt
+    cache.noteAbsence(of: request, Absence(status: 404, notedAt: now, until: now + 60))
+    if let absence = try cache.absence(of: request), absence.notedAt != now {
+      DiskTorture.fail("poster \(number) is missing since \(absence.notedAt)")
+    }
   }
 
   /// Leases a poster, does something else, and only then reads and checks it.

@@ -20,6 +20,10 @@ public final class ScriptedServer: Sendable {
     case send([UInt8])
     /// Waits until the gate is opened or the server is stopped.
     case wait(Gate)
+    /// Calls this, and then goes on.
+    case run(@Sendable () -> Void)
+    /// Waits until the client has closed the connection, and does the same.
+    case waitForClose
     /// Ends the connection as a server does that has nothing more to say.
     case close
     /// Ends the connection with a reset.
@@ -34,6 +38,7 @@ public final class ScriptedServer: Sendable {
     var connections: Set<CInt> = []
     var gates: [Gate] = []
     var threads: [WorkerThread] = []
+    var connectionCount = 0
     var activeCount = 0
     var largestActiveCount = 0
     var isStopped = false
@@ -58,6 +63,9 @@ public final class ScriptedServer: Sendable {
 
   /// What has arrived so far, oldest first.
   public var requests: [Request] { state.withLock { $0.requests } }
+
+  /// How many connections have been opened.
+  public var connectionCount: Int { state.withLock { $0.connectionCount } }
 
   /// The largest number of requests that were being answered at the same time.
   public var largestActiveCount: Int { state.withLock { $0.largestActiveCount } }
@@ -112,6 +120,7 @@ public final class ScriptedServer: Sendable {
       _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
       let isStopped = state.withLock { state in
         state.connections.insert(connection)
+        state.connectionCount += 1
         return state.isStopped
       }
       if isStopped { Glibc.shutdown(connection, CInt(SHUT_RDWR)) }
@@ -164,6 +173,13 @@ public final class ScriptedServer: Sendable {
       }
       if !isStopped { gate.wait() }
       return true
+    case .run(let body):
+      body()
+      return true
+    case .waitForClose:
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while recv(connection, &buffer, buffer.count, 0) > 0 {}
+      return false
     case .close: return false
     case .reset:
       var option = linger(l_onoff: 1, l_linger: 0)

@@ -16,7 +16,12 @@ struct TidyTests {
   @Test(arguments: [
     ("CLMDB", ["Sources/PosterCache/Disk/", "Benchmarks/"]),
     ("CIndexWalk", ["Sources/PosterCache/Disk/"]),
-    ("CCurl", ["Sources/PosterCache/Fetching/", "Benchmarks/", "Tests/TestSupport/"]),
+    (
+      "CCurl",
+      [
+        "Sources/PosterCache/Fetching/", "Benchmarks/", "Tests/PosterCacheTests/Fetching/",
+      ]
+    ),
     (
       "CXXHash",
       [
@@ -24,6 +29,7 @@ struct TidyTests {
         "Sources/PosterServer/Posters/",
       ]
     ),
+    ("CZlib", ["Sources/PosterCache/Fetching/", "Tests/PosterCacheTests/Fetching/"]),
     ("CMicrohttpd", ["Sources/PosterServer/HTTP/"]),
     ("CTurboJPEG", ["Sources/PosterServer/Posters/", "Tests/PosterServerTests/"]),
     ("CPNG", ["Sources/PosterServer/Posters/", "Tests/PosterServerTests/"]),

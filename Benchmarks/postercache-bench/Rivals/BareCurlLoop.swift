@@ -1,11 +1,18 @@
 import CCurl
 import Glibc
 
-/// The least that fetching with libcurl takes: as many handles as connections, each used again at
-/// once, nothing decided and nothing kept.
+/// The least that fetching with libcurl takes: as many handles as transfers at once, each used again
+/// as soon as it is free, nothing decided and nothing kept.
 enum BareCurlLoop {
-  /// Fetches `addresses` over `connections` connections; returns how many bytes of bodies came.
-  static func fetch(_ addresses: [String], connections: Int) throws(BenchError) -> Int {
+  /// Fetches `addresses`, so many at once; returns how many bytes of bodies came.
+  ///
+  /// - Parameters:
+  ///   - authoritiesFile: the authorities to trust where the addresses are those of HTTPS.
+  ///   - isShared: whether all transfers share one connection where the server speaks HTTP/2; each
+  ///     has its own otherwise.
+  static func fetch(
+    _ addresses: [String], connections: Int, authoritiesFile: String? = nil, isShared: Bool = true
+  ) throws(BenchError) -> Int {
     curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     guard let multi = curl_multi_init() else { throw BenchError("curl_multi_init failed") }
     let received = UnsafeMutablePointer<Int>.allocate(capacity: 1)
@@ -26,8 +33,12 @@ enum BareCurlLoop {
       guard let handle = curl_easy_init() else { throw BenchError("curl_easy_init failed") }
       handles.append(handle)
       _ = postercache_curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-      _ = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 128 << 10)
+      _ = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 64 << 10)
       _ = postercache_curl_set_long(handle, CURLOPT_FAILONERROR, 1)
+      if let authoritiesFile {
+        _ = postercache_curl_set_string(handle, CURLOPT_CAINFO, authoritiesFile)
+        _ = postercache_curl_set_long(handle, CURLOPT_PIPEWAIT, isShared ? 1 : 0)
+      }
       _ = postercache_curl_set_write(
         handle,
         { _, size, count, received in

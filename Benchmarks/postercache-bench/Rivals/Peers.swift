@@ -14,7 +14,10 @@ struct Peers {
   /// The name under which each is to be stored.
   let names: [String]
   let target: WorkDirectory
-  let connections: Int
+  /// Files fetched at once; `nil` leaves it to each program.
+  let connections: Int?
+  /// The authorities to trust where the addresses are those of HTTPS.
+  var authoritiesFile: String?
 
   /// What runs `peer`, and the new, empty directory it will store into. Output, logs and anything
   /// else that is not the job are switched off.
@@ -22,7 +25,7 @@ struct Peers {
     _ peer: Program, _ path: String
   ) throws(BenchError) -> (command: Command, directory: String) {
     let directory = try target.makeEmpty("warm")
-    let arguments: [String]
+    var arguments: [String]
     switch peer {
     case .curl:
       let configuration = "\(target.path)/curl.conf"
@@ -31,21 +34,24 @@ struct Peers {
       }
       try TextFile.write(lines.joined(), to: configuration)
       arguments = [
-        "-q", "--silent", "--no-progress-meter", "--fail", "--parallel", "--parallel-max",
-        "\(connections)",
-        "--config", configuration,
+        "-q", "--silent", "--no-progress-meter", "--fail", "--parallel", "--config", configuration,
       ]
+      if let connections { arguments += ["--parallel-max", "\(connections)"] }
+      if let authoritiesFile { arguments += ["--cacert", authoritiesFile] }
     case .wget2:
       arguments = [
         "--no-config", "--quiet", "--no-hsts", "--no-hpkp", "--no-ocsp",
-        "--max-threads=\(connections)", "--directory-prefix=\(directory)", "--input-file=\(list)",
+        "--directory-prefix=\(directory)", "--input-file=\(list)",
       ]
+      if let connections { arguments.append("--max-threads=\(connections)") }
+      if let authoritiesFile { arguments.append("--ca-certificate=\(authoritiesFile)") }
     case .aria2c:
       arguments = [
-        "--no-conf", "--quiet", "--max-concurrent-downloads=\(connections)", "--split=1",
-        "--file-allocation=none", "--auto-file-renaming=false", "--dir=\(directory)",
-        "--input-file=\(list)",
+        "--no-conf", "--quiet", "--split=1", "--file-allocation=none",
+        "--auto-file-renaming=false", "--dir=\(directory)", "--input-file=\(list)",
       ]
+      if let connections { arguments.append("--max-concurrent-downloads=\(connections)") }
+      if let authoritiesFile { arguments.append("--ca-certificate=\(authoritiesFile)") }
     }
     return (Command(path, arguments), directory)
   }

@@ -13,7 +13,8 @@ protocol Suite: SendableMetatype {
 
 /// All suites, in the order in which they run unless some are named.
 let allSuites: [any Suite.Type] = [
-  MemorySuite.self, DiskSuite.self, GrowthSuite.self, WarmSuite.self, StartupSuite.self,
+  MemorySuite.self, DiskSuite.self, GrowthSuite.self, WarmSuite.self, FetchSuite.self,
+  LinkSuite.self, WaitSuite.self, StartupSuite.self,
 ]
 
 /// What suites have in common.

@@ -106,13 +106,16 @@ struct WarmSuite: Suite {
     }
     var contestants = [
       contestant("PosterPipeline, a program of its own") { directory in
-        let command = WarmContestant.command(
-          list: list, directory: directory, connections: Self.connections)
-        return try command.run()
+        try ContestantProgram.command(
+          "warm",
+          [("--list", list), ("--to", directory), ("--connections", "\(Self.connections)")]
+        ).run()
       },
       contestant("PosterPipeline in a running program") { directory in
         let stopwatch = Stopwatch()
-        try await WarmContestant.warm(addresses, into: directory, connections: Self.connections)
+        var fetching = FetchConfiguration()
+        fetching.connectionsPerHost = Self.connections
+        try await ContestantProgram.warm(addresses, into: directory, fetching)
         return stopwatch.sample()
       },
     ]

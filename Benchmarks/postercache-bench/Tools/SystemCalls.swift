@@ -44,7 +44,7 @@ struct SystemCalls {
         continue
       }
       let name = String(call[..<parenthesis])
-      guard let phase, !Self.uncounted.contains(name) else { continue }
+      guard let phase else { continue }
       phases[phase, default: [:]][name, default: 0] += 1
       guard line.hasPrefix("\(owner) ") else { continue }
       ownPhases[phase, default: [:]][name, default: 0] += 1
@@ -53,11 +53,12 @@ struct SystemCalls {
     self.ownPhases = ownPhases
   }
 
-  /// All calls of a phase together.
+  /// All calls of a phase together, but for those that say nothing about the work.
   ///
   /// - Parameter ownThread: those of the thread alone that began the phase.
   func total(_ phase: String, ownThread: Bool = false) -> Double {
-    Double((ownThread ? ownPhases : phases)[phase, default: [:]].values.reduce(0, +))
+    let counts = (ownThread ? ownPhases : phases)[phase, default: [:]]
+    return Double(counts.lazy.filter { !Self.uncounted.contains($0.key) }.map(\.value).reduce(0, +))
   }
 
   /// How often one call was made in a phase.

@@ -1,10 +1,14 @@
 import Glibc
-import Synchronization
 
-/// An nginx of our own that serves the posters, and a list of them, on a loopback port.
+/// An nginx of our own that serves the posters, and a list of them, on a loopback port or at the far
+/// end of a link.
 struct WebServer {
-  /// Scheme, host and port.
+  /// Scheme, host and port; HTTP/1.1.
   let base: String
+  /// The same over TLS, where HTTP/2 can be had, too; `nil` where no certificate could be made.
+  let secureBase: String?
+  /// The authority to be trusted for ``secureBase``.
+  let authoritiesFile: String
 
   private let process: Command.Child
 
@@ -13,45 +17,55 @@ struct WebServer {
   /// - Parameters:
   ///   - program: the path of nginx.
   ///   - names: the posters of the list, 20 a page as TMDB has them.
+  ///   - link: the link at whose far end it is to be.
   init(
-    _ program: String, root: String, names: [String], directory: String
+    _ program: String, root: String, names: [String], directory: String, link: ShapedLink? = nil
   ) throws(BenchError) {
     try Self.writePages(names, to: "\(directory)/pages")
-    let port = try Self.freePort()
-    base = "http://127.0.0.1:\(port)"
+    authoritiesFile = "\(directory)/certificate.pem"
+    let isSecure = Self.makeCertificate(in: directory)
+    // A link's end has no other servers.
+    let host = link == nil ? "127.0.0.1" : ShapedLink.serverAddress
+    let port = link == nil ? try Self.freePort() : 8080
+    let securePort = link == nil ? try Self.freePort() : 8443
+    base = "http://\(host):\(port)"
+    secureBase = isSecure ? "https://\(host):\(securePort)" : nil
+    var listening = "listen \(host):\(port) backlog=511;"
+    if isSecure { listening += " listen \(host):\(securePort) ssl http2 backlog=511;" }
     let configuration = "\(directory)/nginx.conf"
     try TextFile.write(
-      Self.configuration(root: root, directory: directory, port: port), to: configuration)
-    process = try Command(
-      program, ["-p", directory, "-e", "\(directory)/error.log", "-c", configuration]
-    ).start(standardOutput: nil)
-    Self.running.store(process.identifier, ordering: .relaxed)
-    Self.endWithUs()
+      Self.configuration(root: root, directory: directory, listening: listening), to: configuration)
+    let command = Command(
+      program, ["-p", directory, "-e", "\(directory)/error.log", "-c", configuration])
+    process = try (link?.atServer(command) ?? command).start(standardOutput: nil)
+    ServersToEnd.add(process.identifier)
     for _ in 0..<500 {
-      if Self.accepts(port) { return }
+      // Written once it listens.
+      if (try? TextFile.read("\(directory)/nginx.pid").isEmpty) == false { return }
       usleep(10_000)
     }
     stop()
     throw BenchError("nginx does not answer; see \(directory)/error.log")
   }
 
-  /// The server to be ended where we are.
-  private static let running = Atomic<pid_t>(0)
-
-  /// A server must not outlive us, and nobody else ends it.
-  private static func endWithUs() {
-    for number in [SIGTERM, SIGHUP, SIGINT] {
-      signal(number) { number in
-        let server = WebServer.running.load(ordering: .relaxed)
-        if server > 0 { kill(server, SIGKILL) }
-        _exit(128 + number)
-      }
-    }
+  /// Makes a certificate that vouches for itself; `false` where there is no openssl.
+  private static func makeCertificate(in directory: String) -> Bool {
+    guard let openssl = Command.find("openssl") else { return false }
+    let names = "subjectAltName=IP:127.0.0.1,IP:\(ShapedLink.serverAddress)"
+    let command = Command(
+      openssl,
+      [
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-days", "30", "-subj", "/CN=postercache-bench", "-addext", names,
+        "-keyout", "\(directory)/key.pem", "-out", "\(directory)/certificate.pem",
+      ])
+    _ = command.firstLine()  // it comments on its progress
+    return access("\(directory)/certificate.pem", R_OK) == 0
   }
 
   /// Ends the server and waits for that.
   func stop() {
-    Self.running.store(0, ordering: .relaxed)
+    ServersToEnd.remove(process.identifier)
     kill(process.identifier, SIGTERM)
     var usage = rusage()
     _ = try? process.wait(&usage)  // how it ended does not matter
@@ -73,7 +87,9 @@ struct WebServer {
 
   /// One process, which keeps everything open and sends from the page cache: what the contestants
   /// wait for is to be themselves. The headers are those of an image host.
-  private static func configuration(root: String, directory: String, port: Int) -> String {
+  private static func configuration(
+    root: String, directory: String, listening: String
+  ) -> String {
     """
     daemon off;
     master_process off;
@@ -94,7 +110,9 @@ struct WebServer {
       uwsgi_temp_path \(directory)/uwsgi;
       scgi_temp_path \(directory)/scgi;
       server {
-        listen 127.0.0.1:\(port) backlog=511;
+        \(listening)
+        ssl_certificate \(directory)/certificate.pem;
+        ssl_certificate_key \(directory)/key.pem;
         root \(root);
         add_header Cache-Control "public, max-age=31536000";
         location = /3/trending/all/day {
@@ -120,17 +138,6 @@ struct WebServer {
     }
     guard status else { throw BenchError(call: "bind", "127.0.0.1") }
     return Int(UInt16(bigEndian: address.sin_port))
-  }
-
-  private static func accepts(_ port: Int) -> Bool {
-    let client = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    defer { close(client) }
-    var address = loopback(port: port)
-    return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        connect(client, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
   }
 
   private static func loopback(port: Int) -> sockaddr_in {

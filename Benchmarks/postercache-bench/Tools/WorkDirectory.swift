@@ -35,6 +35,11 @@ struct WorkDirectory: Sendable {
     return directory
   }
 
+  /// Makes an empty directory of its own, whose name begins with `name`.
+  func makeNew(_ name: String) throws(BenchError) -> String {
+    try makeEmpty("\(name)-\(Self.used.add(1, ordering: .relaxed).newValue)")
+  }
+
   /// Waits until no file system has anything left to write, so that nobody pays for the previous
   /// contestant's writes.
   static func settle() {

@@ -8,6 +8,7 @@ final class DirectoryEditor {
   let directory: CacheDirectory
   let files: SegmentFiles
   let appender: SegmentAppender
+  let records: RecordReader
   private let counters: DiskCounters
   /// What became of extents that were to be given back, not noted in the index yet.
   private var release = SegmentFiles.Release()
@@ -21,7 +22,7 @@ final class DirectoryEditor {
   /// Something was committed since the last sync.
   var isUnsynced = false
   /// The room that was made for a large poster, with which the current batch begins.
-  private var largeRoom: (room: IndexEditor.Room, wasUnseen: Bool?)?
+  private var largeRoom: (room: IndexEditor.Room, dropped: EntryRow?)?
   /// Uses that may be noted in one batch.
   private(set) var usesPerBatch = DiskQueue.dueTouches
 
@@ -30,6 +31,7 @@ final class DirectoryEditor {
     self.directory = directory
     self.files = files
     self.counters = counters
+    records = RecordReader(files: files, seed: directory.seed)
     appender = SegmentAppender(directory: directory, files: files)
   }
 
@@ -46,12 +48,12 @@ final class DirectoryEditor {
   }
 
   /// Carries out a batch. Where a record cannot be written, the inserts fail and the rest is done
-  /// without them.
+  /// without them; where the directory is gone, so do confirmations.
   func perform(_ operations: [DiskQueue.Operation]) -> Outcome {
     var outcome: Outcome
     largeRoom = nil
     do throws(PosterError) {
-      if operations.contains(where: \.isInsert) { try requirePlace() }
+      if operations.contains(where: \.needsPlace) { try requirePlace() }
       try makeRoomForLargePoster(operations)
       outcome =
         hasWork(operations)
@@ -61,7 +63,11 @@ final class DirectoryEditor {
       appender.abandon()
       do throws(PosterError) {
         outcome = try commit(operations, storing: false)
-        outcome.failures = operations.map { $0.isInsert ? failure : nil }
+        let isLost = failure.code == .directoryUnavailable
+        for (place, operation) in operations.enumerated()
+        where operation.isInsert || isLost && operation.needsPlace {
+          outcome.failures[place] = failure
+        }
       } catch {
         appender.abandon()
         outcome = Outcome(failures: operations.map { _ in error })
@@ -150,6 +156,10 @@ final class DirectoryEditor {
     switch operation {
     case .insert(let insertion):
       return storing ? try insert(insertion, &editor) : nil
+    case .confirm(let confirmation):
+      return try confirm(confirmation, &editor)
+    case .noteAbsence(let note):
+      try editor.noteAbsence(note.key, note.row)
     case .touch(let touches):
       for touch in touches { try editor.touch(touch.key, isSeen: touch.isSeen) }
     case .dropDamaged(let key, let sequence):
@@ -197,13 +207,30 @@ final class DirectoryEditor {
     _ insertion: DiskQueue.Insertion, _ editor: inout IndexEditor
   ) throws(PosterError) -> PosterError? {
     let poster = insertion.poster
+    let dropped = insertion.isLarge ? largeRoom?.dropped : nil
+    var isSeen = insertion.isSeen
+    // What is replaced by the same picture keeps its last use.
+    var kept: EntryRow?
+    if let version = insertion.version {
+      switch try standing(of: version, dropped: dropped, editor) {
+      case .stored(let entry, _): kept = entry
+      case .gone: return nil
+      case .unreadable(let error): return error
+      }
+      isSeen = kept.map { !$0.isUnseen } ?? isSeen
+    }
     var refusal: PosterError?
-    let place = try appender.gather(poster, isSeen: insertion.isSeen, &editor) {
+    let place = try appender.gather(poster, isSeen: isSeen, &editor) {
       (blockBytes, editor) throws(PosterError) in
       let size = ByteSize(bytes: blockBytes)
       let limit = ByteSize(bytes: Int(editor.totals.limit))
-      var room = try editor.makeRoom(for: blockBytes, replacing: poster.key)
-      if insertion.isLarge, let large = largeRoom?.room, large != .made { room = large }
+      let room: IndexEditor.Room
+      if insertion.isLarge, let large = largeRoom?.room, large != .made {
+        // What was refused beforehand must not cost others their place.
+        room = large
+      } else {
+        room = try editor.makeRoom(for: blockBytes, replacing: poster.key)
+      }
       switch room {
       case .made: return true
       case .tooLarge:
@@ -219,10 +246,8 @@ final class DirectoryEditor {
     }
     guard let place else { return refusal }
     try editor.insert(
-      poster.key, header: place.header, segment: place.segment, offset: UInt64(place.offset),
-      storedAt: poster.metadata.storedAt.milliseconds,
-      expiresAt: poster.metadata.expiresAt.milliseconds,
-      wasUnseen: insertion.isLarge ? largeRoom?.wasUnseen : nil)
+      place.header, poster.metadata, segment: place.segment, offset: UInt64(place.offset),
+      dropped: dropped, tick: kept?.tick)
     return nil
   }
 
@@ -231,7 +256,10 @@ final class DirectoryEditor {
   /// room is made and given back beforehand.
   private func makeRoomForLargePoster(_ operations: [DiskQueue.Operation]) throws(PosterError) {
     guard case .insert(let insertion)? = operations.first, insertion.isLarge else { return }
-    let freed = try index.edit { editor throws(PosterError) in
+    let freed = try index.edit { editor throws(PosterError) -> [PendingExtent] in
+      if let version = insertion.version {
+        guard case .stored = try standing(of: version, dropped: nil, editor) else { return [] }
+      }
       largeRoom = try editor.makeRoomAtOnce(
         for: insertion.blockBytes, replacing: insertion.poster.key)
       try noteUnsynced(limit: editor.totals.limit)
@@ -248,7 +276,7 @@ final class DirectoryEditor {
     exceedsLimit: Bool
   ) {
     let edits = operations.compactMap(\.edit)
-    var target = exceedsLimit && operations.contains(where: \.isInsert) ? limit : nil
+    var target = exceedsLimit && operations.contains(where: \.growsIndex) ? limit : nil
     var place: Int?
     for (index, edit) in edits.enumerated() {
       guard let bytes = edit.target(limit: limit) else { continue }
@@ -322,5 +350,14 @@ extension DiskQueue.Operation {
 
   fileprivate var isInsert: Bool {
     if case .insert = self { true } else { false }
+  }
+
+  /// Whether it is of no use in a directory that nobody will find again, and somebody wants to know.
+  fileprivate var needsPlace: Bool {
+    if case .confirm = self { true } else { isInsert }
+  }
+
+  fileprivate var growsIndex: Bool {
+    if case .noteAbsence = self { true } else { isInsert }
   }
 }

@@ -1,7 +1,7 @@
 /// What the file `format` of a cache directory says.
 struct DirectoryFormat: Equatable {
   /// The version of the format that this code reads and writes.
-  static let version = 1
+  static let version = 2
 
   /// What the directory's checksums begin with: a number that nobody outside knows, so that a picture
   /// cannot be made to hold what passes for a record when segments are searched for records. Zero in

@@ -1,13 +1,18 @@
 /// What waits to be written to the disk tier, in the order in which it happened, and when it is due.
 ///
-/// A struct without clock or lock. Inserts are written together: when there are enough of them, or
-/// the first has waited long enough. Uses are noted at most a second late, and only the last of
-/// several uses of a poster between two other operations, which leaves the same order.
+/// A struct without clock or lock. Inserts, confirmations and notes of absence are written together: when
+/// there are enough of them, or the first has waited long enough. Uses are noted at most a second late,
+/// and only the last of several uses of a poster between two other operations, which leaves the same
+/// order.
 struct DiskQueue {
   /// One thing to do to the directory.
   enum Operation {
     /// Store a poster and say how it went.
     case insert(Insertion)
+    /// Note that a server has confirmed a poster and say how it went.
+    case confirm(Confirmation)
+    /// Note that a server has no such picture.
+    case noteAbsence(NotedAbsence)
     /// Note uses, the earliest first.
     case touch([Touch])
     /// Drop a record that was found damaged.
@@ -22,18 +27,25 @@ struct DiskQueue {
   struct Insertion {
     let poster: StoredPoster
     let isSeen: Bool
+    /// The version that must still be stored, for one that replaces no other; its last use and whether it
+    /// was seen are kept.
+    let version: StoredPoster?
     /// Bytes in blocks that its record will occupy.
     let blockBytes: Int
     let completion: Completion<Void>
 
     /// - Returns: `nil` if no record can hold the poster: its body is larger than 1 GiB, or a text of
     ///   its metadata longer than 65,535 bytes.
-    init?(_ poster: StoredPoster, isSeen: Bool, completion: @escaping Completion<Void>) {
+    init?(
+      _ poster: StoredPoster, isSeen: Bool, replacing version: StoredPoster? = nil,
+      completion: @escaping Completion<Void>
+    ) {
       guard let metadataLength = RecordMetadata.length(of: poster.metadata),
         poster.body.count <= SegmentFormat.maximumBodyBytes
       else { return nil }
       self.poster = poster
       self.isSeen = isSeen
+      self.version = version
       self.completion = completion
       blockBytes = SegmentFormat.blockBytes(
         RecordHeader.size + metadataLength + poster.body.count)
@@ -41,6 +53,15 @@ struct DiskQueue {
 
     /// Whether it is too large to share a batch.
     var isLarge: Bool { blockBytes > DiskQueue.batchBytes }
+  }
+
+  /// A poster that a server has confirmed.
+  struct Confirmation {
+    /// What has to be stored still.
+    let version: StoredPoster
+    /// The same with what the server says now.
+    let confirmed: StoredPoster
+    let completion: Completion<Void>
   }
 
   /// A use of a poster, and whether somebody asked to see it.
@@ -58,7 +79,9 @@ struct DiskQueue {
   static let indexBytes = 12 << 10
   /// Bytes in blocks that may wait; beyond that inserts are refused.
   static let maximumBytes = 32 << 20
-  /// Inserts are written once this many bytes wait, or the first has waited this long.
+  /// Confirmations and notes that may wait; beyond that they are refused.
+  static let maximumNotes = 16_384
+  /// These and inserts are written once this many bytes wait, or the first has waited this long.
   static let dueBytes = batchBytes
   static let insertDelayNanoseconds: UInt64 = 2_000_000
   /// Uses are written once this many wait, or the first has waited this long. At most twice as many
@@ -73,8 +96,10 @@ struct DiskQueue {
   /// Uses since the last other operation: the keys, and whether somebody asked to see the poster.
   private var touches = DiskQueue.noTouches
   private var waitingBytes = 0
-  private var waitingInserts = 0
-  private var firstInsertAt: UInt64?
+  /// Inserts, confirmations and notes, and the latter two alone.
+  private var waitingChanges = 0
+  private var waitingNotes = 0
+  private var firstChangeAt: UInt64?
   private var firstTouchAt: UInt64?
   /// The sequence numbers of records that wait to be dropped.
   private var damaged: Set<UInt64> = []
@@ -99,12 +124,18 @@ struct DiskQueue {
     guard !isClosed, waitingBytes == 0 || waitingBytes + bytes <= Self.maximumBytes else {
       return .refused
     }
-    append(.insert(insertion))
     waitingBytes += bytes
-    waitingInserts += 1
-    let isFirst = firstInsertAt == nil
-    if isFirst { firstInsertAt = now }
-    return isFirst || isFull ? .queuedAndDue : .queued
+    return appendChange(.insert(insertion), now: now)
+  }
+
+  /// Queues a confirmation.
+  mutating func confirmationWasAsked(_ confirmation: Confirmation, now: UInt64) -> Acceptance {
+    appendNote(.confirm(confirmation), now: now)
+  }
+
+  /// Queues a note of absence.
+  mutating func absenceWasNoted(_ note: NotedAbsence, now: UInt64) -> Acceptance {
+    appendNote(.noteAbsence(note), now: now)
   }
 
   /// Notes a use.
@@ -167,8 +198,13 @@ struct DiskQueue {
         // A large one begins a batch of its own, because room is made for it before the batch: what
         // was asked for earlier has to be done by then.
         if !batch.isEmpty, insertion.isLarge || bytes > Self.batchBytes { break taking }
-        waitingInserts -= 1
+        waitingChanges -= 1
         waitingBytes -= insertion.blockBytes
+      case .confirm, .noteAbsence:
+        bytes += Self.indexBytes
+        if !batch.isEmpty, bytes > Self.batchBytes { break taking }
+        waitingChanges -= 1
+        waitingNotes -= 1
       case .touch(let touches) where uses + touches.count > usesPerBatch:
         let fitting = max(usesPerBatch - uses, batch.isEmpty ? 1 : 0)
         if fitting > 0 { batch.append(.touch(Array(touches[..<fitting]))) }
@@ -185,21 +221,35 @@ struct DiskQueue {
     operations = Array(left)
     // What is left had been due together with what is taken.
     isUrgent = !operations.isEmpty || isClosed
-    firstInsertAt = nil
+    firstChangeAt = nil
     firstTouchAt = nil
     return .operations(batch)
   }
 
   /// When something will be due that is not yet; `nil` if nothing waits.
   var deadline: UInt64? {
-    let insert = firstInsertAt.map { $0 + Self.insertDelayNanoseconds }
+    let change = firstChangeAt.map { $0 + Self.insertDelayNanoseconds }
     let touch = firstTouchAt.map { $0 + Self.touchDelayNanoseconds }
-    return [insert, touch].compactMap { $0 }.min()
+    return [change, touch].compactMap { $0 }.min()
   }
 
-  /// Whether enough inserts wait to be written without further delay.
+  /// Whether enough waits to be written without further delay.
   private var isFull: Bool {
-    waitingBytes + waitingInserts * Self.indexBytes >= Self.dueBytes
+    waitingBytes + waitingChanges * Self.indexBytes >= Self.dueBytes
+  }
+
+  private mutating func appendNote(_ operation: Operation, now: UInt64) -> Acceptance {
+    guard !isClosed, waitingNotes < Self.maximumNotes else { return .refused }
+    waitingNotes += 1
+    return appendChange(operation, now: now)
+  }
+
+  private mutating func appendChange(_ operation: Operation, now: UInt64) -> Acceptance {
+    append(operation)
+    waitingChanges += 1
+    let isFirst = firstChangeAt == nil
+    if isFirst { firstChangeAt = now }
+    return isFirst || isFull ? .queuedAndDue : .queued
   }
 
   private mutating func append(_ operation: Operation) {

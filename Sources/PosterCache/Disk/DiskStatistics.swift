@@ -19,6 +19,8 @@ public struct DiskStatistics: Sendable, Hashable {
   public var corrupt: Int
   /// Bytes in blocks of the pinned posters among ``bytes``.
   public var pinnedBytes: Int
+  /// Pictures of which is remembered that their server did not have them.
+  public var absences: Int
   /// Bytes that the segments and the index' files really occupy on the disk.
   public var occupiedBytes: Int
 }

@@ -7,6 +7,8 @@ final class DiskWriter: Sendable {
     var queue = DiskQueue()
     /// Posters that wait or are being written, so that a reader finds them before the index does.
     var unwritten: [CacheKey: StoredPoster] = [:]
+    /// Likewise for notes that there is no picture.
+    var absences: [CacheKey: NotedAbsence] = [:]
     /// A batch has been taken from the queue and is not done.
     var isPerforming = false
   }
@@ -45,15 +47,83 @@ final class DiskWriter: Sendable {
     guard
       let insertion = DiskQueue.Insertion(poster, isSeen: isSeen, completion: completion)
     else {
-      completion(
-        .failure(PosterError(.notStored, "too large to be stored: \(poster.metadata.address)")))
+      completion(.failure(Self.tooLarge(poster)))
       return
     }
     let acceptance = state.withLock { state in
       let acceptance = state.queue.insertWasAsked(insertion, now: monotonicNanoseconds())
-      if acceptance != .refused { state.unwritten[poster.key] = poster }
+      if acceptance != .refused {
+        state.unwritten[poster.key] = poster
+        state.absences[poster.key] = nil
+      }
       return acceptance
     }
+    answer(acceptance, completion)
+  }
+
+  /// Queues `confirmed`, the same picture as `version` with what a server says of it now; or tells
+  /// `completion` at once why not.
+  func confirm(
+    _ version: StoredPoster, as confirmed: StoredPoster,
+    completion: @escaping DiskQueue.Completion<Void>
+  ) {
+    let waiting = unwritten(version.key)
+    let isWaiting = waiting.map { $0 === version || $0.isSameVersion(as: version) } ?? false
+    // The record's own dates must never promise more than what was said last.
+    let isNoted =
+      version.metadata.hasSameVersion(as: confirmed.metadata)
+      && version.metadata.isStricter(than: confirmed.metadata)
+    let insertion =
+      isNoted
+      ? nil
+      : DiskQueue.Insertion(confirmed, isSeen: false, replacing: version, completion: completion)
+    guard isNoted || insertion != nil else {
+      completion(.failure(Self.tooLarge(confirmed)))
+      return
+    }
+    let acceptance = state.withLock { state in
+      let now = monotonicNanoseconds()
+      let acceptance =
+        insertion.map { state.queue.insertWasAsked($0, now: now) }
+        ?? state.queue.confirmationWasAsked(
+          DiskQueue.Confirmation(version: version, confirmed: confirmed, completion: completion),
+          now: now)
+      if acceptance != .refused, isWaiting, state.unwritten[version.key] === waiting {
+        state.unwritten[version.key] = confirmed
+      }
+      return acceptance
+    }
+    answer(acceptance, completion)
+  }
+
+  /// Queues a note that there is no picture; drops it where too many wait.
+  func noteAbsence(_ note: NotedAbsence) {
+    let acceptance = state.withLock { state in
+      let acceptance = state.queue.absenceWasNoted(note, now: monotonicNanoseconds())
+      if acceptance != .refused { state.absences[note.key] = note }
+      return acceptance
+    }
+    if acceptance == .queuedAndDue { state.signal() }
+  }
+
+  /// What was asked for and is not in the index yet about the absence of a picture.
+  enum UnwrittenAbsence {
+    case noted(AbsenceRow)
+    /// There is a picture.
+    case forgotten
+  }
+
+  /// A note that is not in the index yet, or that one in the index is about to go.
+  func unwrittenAbsence(_ key: CacheKey) -> UnwrittenAbsence? {
+    state.withLock { state in
+      if let note = state.absences[key] { return .noted(note.row) }
+      return state.unwritten[key] != nil ? .forgotten : nil
+    }
+  }
+
+  private func answer(
+    _ acceptance: DiskQueue.Acceptance, _ completion: DiskQueue.Completion<Void>
+  ) {
     switch acceptance {
     case .queued: break
     case .queuedAndDue: state.signal()
@@ -61,6 +131,10 @@ final class DiskWriter: Sendable {
       completion(
         .failure(PosterError(.notStored, "the disk cannot keep up, or the cache is closed")))
     }
+  }
+
+  private static func tooLarge(_ poster: StoredPoster) -> PosterError {
+    PosterError(.notStored, "too large to be stored: \(poster.metadata.address)")
   }
 
   /// Whether something was asked for that is not in the index yet.
@@ -166,21 +240,44 @@ final class DiskWriter: Sendable {
     state.withLock { state in
       state.isPerforming = false
       state.queue.usesPerBatch = editor.usesPerBatch
-      for case .insert(let insertion) in operations
-      where state.unwritten[insertion.poster.key] === insertion.poster {
-        state.unwritten[insertion.poster.key] = nil
+      for operation in operations {
+        if let poster = operation.poster, state.unwritten[poster.key] === poster {
+          state.unwritten[poster.key] = nil
+        }
+        if case .noteAbsence(let note) = operation, state.absences[note.key] === note {
+          state.absences[note.key] = nil
+        }
       }
     }
     var edited = outcome.edited.makeIterator()
     for (operation, failure) in zip(operations, outcome.failures) {
       switch operation {
       case .insert(let insertion): insertion.completion(Result(failure))
+      case .confirm(let confirmation): confirmation.completion(Result(failure))
       case .barrier(let completion): completion(Result(failure))
       case .edit(_, let completion):
         completion(failure.map { .failure($0) } ?? .success(edited.next() ?? DiskEdit.Outcome()))
-      case .touch, .dropDamaged: break
+      case .touch, .dropDamaged, .noteAbsence: break
       }
     }
+  }
+}
+
+extension DiskQueue.Operation {
+  /// The poster that readers are handed out until it is done.
+  fileprivate var poster: StoredPoster? {
+    switch self {
+    case .insert(let insertion): insertion.poster
+    case .confirm(let confirmation): confirmation.confirmed
+    case .noteAbsence, .touch, .dropDamaged, .edit, .barrier: nil
+    }
+  }
+}
+
+extension StoredPoster {
+  /// Whether both are the same picture in the same state at the server.
+  fileprivate func isSameVersion(as other: StoredPoster) -> Bool {
+    metadata.hasSameVersion(as: other.metadata) && body == other.body
   }
 }
 

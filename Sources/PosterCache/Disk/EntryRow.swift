@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Where a poster lies, and what is needed to decide about it without reading it.
 struct EntryRow: FixedSizeRow, Equatable {
-  static let size = 56
+  static let size = 64
 
   /// The segment and the offset in it at which the record's header begins.
   var segment: UInt32
@@ -19,6 +19,8 @@ struct EntryRow: FixedSizeRow, Equatable {
   /// Milliseconds since 1970; newer than the record's own where a server has confirmed it since.
   var storedAt: Int64
   var expiresAt: Int64
+  /// Likewise.
+  var staleUse = StaleUse()
 
   var isPlausible: Bool {
     metadataLength <= RecordMetadata.maximumLength && bodyLength <= SegmentFormat.maximumBodyBytes
@@ -44,11 +46,48 @@ struct EntryRow: FixedSizeRow, Equatable {
 }
 
 extension EntryRow {
+  /// A row for the record with `header` at `offset` of `segment`.
+  init(
+    _ header: RecordHeader, _ metadata: PosterMetadata, segment: UInt32, offset: UInt64,
+    isPinned: Bool, isUnseen: Bool, tick: UInt64
+  ) {
+    self.segment = segment
+    self.offset = offset
+    self.isPinned = isPinned
+    self.isUnseen = isUnseen
+    metadataLength = UInt32(header.metadataLength)
+    bodyLength = UInt32(header.bodyLength)
+    sequence = header.sequence
+    self.tick = tick
+    storedAt = metadata.storedAt.milliseconds
+    expiresAt = metadata.expiresAt.milliseconds
+    staleUse = metadata.staleUse
+  }
+
+  /// Takes over what a server has confirmed.
+  mutating func confirm(_ metadata: PosterMetadata) {
+    storedAt = metadata.storedAt.milliseconds
+    expiresAt = metadata.expiresAt.milliseconds
+    staleUse = metadata.staleUse
+  }
+
+  /// `metadata`, which is the record's, with what a server has confirmed since.
+  func refreshing(_ metadata: PosterMetadata) -> PosterMetadata {
+    var metadata = metadata
+    metadata.storedAt = Date(milliseconds: storedAt)
+    metadata.expiresAt = Date(milliseconds: expiresAt)
+    metadata.staleUse = staleUse
+    return metadata
+  }
+}
+
+extension EntryRow {
   init(_ reader: inout RowReader) {
     segment = reader.next()
     let flags: UInt32 = reader.next()
     isPinned = flags & 1 != 0
     isUnseen = flags & 2 != 0
+    staleUse.isForbidden = flags & 4 != 0
     offset = reader.next()
     metadataLength = reader.next()
     bodyLength = reader.next()
@@ -56,11 +95,14 @@ extension EntryRow {
     tick = reader.next()
     storedAt = reader.next()
     expiresAt = reader.next()
+    staleUse.whileRevalidatingSeconds = reader.next()
+    staleUse.ifErrorSeconds = reader.next()
   }
 
   func write(to writer: inout RowWriter) {
     writer.append(segment)
-    writer.append(UInt32(isPinned ? 1 : 0) | UInt32(isUnseen ? 2 : 0))
+    writer.append(
+      UInt32(isPinned ? 1 : 0) | UInt32(isUnseen ? 2 : 0) | UInt32(staleUse.isForbidden ? 4 : 0))
     writer.append(offset)
     writer.append(metadataLength)
     writer.append(bodyLength)
@@ -68,5 +110,7 @@ extension EntryRow {
     writer.append(tick)
     writer.append(storedAt)
     writer.append(expiresAt)
+    writer.append(staleUse.whileRevalidatingSeconds)
+    writer.append(staleUse.ifErrorSeconds)
   }
 }

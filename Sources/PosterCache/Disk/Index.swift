@@ -14,13 +14,15 @@ import Glibc
 final class Index: Sendable {
   /// The tables, by their names in the environment; `docs/disk-format.md` gives their rows.
   enum Table: Int, CaseIterable, Sendable {
-    case entries, recency, segments, pending, pages, negative, totals
+    case entries, recency, segments, pending, pages, negative, negativeOrder, totals
 
     /// Keys are compared as native integers rather than as bytes.
-    var hasIntegerKeys: Bool { self == .recency || self == .segments }
+    var hasIntegerKeys: Bool {
+      self == .recency || self == .segments || self == .negativeOrder
+    }
   }
 
-  /// Bytes of the sparse map, and so of the largest index: at 160 bytes an entry, a hundred million.
+  /// Bytes of the sparse map, and so of the largest index: at 170 bytes an entry, a hundred million.
   static let mapBytes = 16 << 30
   /// Read transactions at once, over all processes.
   static let maximumReaders: UInt32 = 1024

@@ -45,11 +45,28 @@ enum IndexCheck {
           return true
         }
         try sums.compare(with: transaction)
+        try checkAbsences(transaction)
         return nil
       }
     } catch {
       guard error.code == .damagedIndex else { throw error }
       return error.message
+    }
+  }
+
+  /// Checks that every note has its own place in the order in which they were made.
+  private static func checkAbsences(_ transaction: IndexTransaction) throws(PosterError) {
+    let count = try transaction.count(.negative)
+    guard count <= IndexEditor.mostAbsences, count == (try transaction.count(.negativeOrder)) else {
+      throw .damagedIndex("the number of remembered absences")
+    }
+    try transaction.forEachRow(.negative) { key, value throws(PosterError) in
+      guard let key = CacheKey(bytes: key), let row = AbsenceRow(bytes: value) else {
+        throw .damagedIndex("a row of negative")
+      }
+      let owner: CacheKey? = try transaction.row(.negativeOrder, NumberRow(row.number))
+      guard owner == key else { throw .damagedIndex("the order of remembered absences") }
+      return true
     }
   }
 

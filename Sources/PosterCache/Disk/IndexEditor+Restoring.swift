@@ -21,10 +21,8 @@ extension IndexEditor {
       try discard(key, other)
     }
     var entry = EntryRow(
-      segment: segment, offset: offset, isPinned: header.isPinned, isUnseen: header.isUnseen,
-      metadataLength: UInt32(header.metadataLength), bodyLength: UInt32(header.bodyLength),
-      sequence: header.sequence, tick: header.sequence,
-      storedAt: metadata.storedAt.milliseconds, expiresAt: metadata.expiresAt.milliseconds)
+      header, metadata, segment: segment, offset: offset, isPinned: header.isPinned,
+      isUnseen: header.isUnseen, tick: header.sequence)
     // Two records with one number: an index from before a power cut was in use afterwards.
     if try transaction.recencyOwner(entry.recency) != nil { entry.tick = totals.nextTick }
     totals.nextTick = max(totals.nextTick, entry.tick + 1)

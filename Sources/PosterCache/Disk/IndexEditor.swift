@@ -7,7 +7,7 @@
 struct IndexEditor {
   let transaction: IndexTransaction
   /// The index' size: known as of the last commit, its pages in use estimated from there on.
-  private var size: IndexSize
+  var size: IndexSize
   /// The directory's totals as they will be committed.
   var totals: TotalsRow
   /// Extents that this transaction takes out of use.
@@ -19,13 +19,13 @@ struct IndexEditor {
   /// A limit beyond 1 EiB, which no file system reaches, is taken for this.
   static let largestLimit = UInt64(1) << 60
   /// What an entry's rows take up: measured with 10,000 to 60,000 entries, keys being random.
-  static let rowBytes = 160
+  static let rowBytes = 170
   /// What they give back at most, when their neighbours move together: rather too much, so that nothing
   /// is evicted for an index that shrinks by itself.
-  static let freedRowBytes = 240
+  static let freedRowBytes = 256
 
   /// What counts against the limit besides the records that the index refers to.
-  private var overheadBytes: UInt64 { size.counted(limit: totals.limit) + heldBytes }
+  var overheadBytes: UInt64 { size.counted(limit: totals.limit) + heldBytes }
 
   /// What counts against the limit.
   var totalBytes: UInt64 { totals.liveBytes + overheadBytes }
@@ -97,35 +97,49 @@ struct IndexEditor {
   /// where both do not fit. A pinned version is not dropped before the new one is there: it needs room
   /// beside it.
   ///
-  /// - Returns: with the room, whether a version that was dropped was unseen; `nil` if none was.
+  /// - Returns: with the room, the entry of the version that was dropped, if one was.
   mutating func makeRoomAtOnce(
     for blockBytes: Int, replacing key: CacheKey
-  ) throws(PosterError) -> (room: Room, wasUnseen: Bool?) {
+  ) throws(PosterError) -> (room: Room, dropped: EntryRow?) {
     let isPinned = try isPinned(key)
     let room = try makeRoom(for: blockBytes, replacing: isPinned ? nil : key)
     guard room == .made, !isPinned, let earlier = try transaction.entry(key),
       totalBytes + UInt64(blockBytes) > totals.limit
     else { return (room, nil) }
     try discard(key, earlier)
-    return (room, earlier.isUnseen)
+    return (room, earlier)
   }
 
   /// Enters a record that lies at `offset` of `segment`, as the most recently used of its rank. An
-  /// earlier version gives its place back and leaves its pin to the new one.
+  /// earlier version gives its place back and leaves its pin to the new one. A note that there is no
+  /// picture is forgotten.
   ///
-  /// - Parameter wasUnseen: whether the earlier version was unseen that has been dropped to make room.
+  /// - Parameters:
+  ///   - dropped: the entry of the earlier version, where it has been dropped to make room.
+  ///   - tick: the last use to keep, where this is none.
   mutating func insert(
-    _ key: CacheKey, header: RecordHeader, segment: UInt32, offset: UInt64, storedAt: Int64,
-    expiresAt: Int64, wasUnseen: Bool? = nil
+    _ header: RecordHeader, _ metadata: PosterMetadata, segment: UInt32, offset: UInt64,
+    dropped: EntryRow? = nil, tick: UInt64? = nil
   ) throws(PosterError) {
+    let key = header.key
     let earlier = try transaction.entry(key)
     if let earlier { try discard(key, earlier) }
+    try forgetAbsence(key)
     let entry = EntryRow(
-      segment: segment, offset: offset, isPinned: earlier?.isPinned ?? false,
-      isUnseen: header.isUnseen && earlier?.isUnseen ?? wasUnseen ?? true,
-      metadataLength: UInt32(header.metadataLength), bodyLength: UInt32(header.bodyLength),
-      sequence: header.sequence, tick: takeTick(), storedAt: storedAt, expiresAt: expiresAt)
+      header, metadata, segment: segment, offset: offset, isPinned: earlier?.isPinned ?? false,
+      isUnseen: header.isUnseen && (earlier ?? dropped)?.isUnseen ?? true,
+      tick: tick ?? takeTick())
     try enter(key, entry, isAppended: true)
+  }
+
+  /// Takes over what a server has confirmed about the poster for `key`, whose entry is `entry`.
+  mutating func confirm(
+    _ key: CacheKey, _ entry: EntryRow, as metadata: PosterMetadata
+  ) throws(PosterError) {
+    var entry = entry
+    entry.confirm(metadata)
+    try transaction.put(.entries, key, entry)
+    try forgetAbsence(key)
   }
 
   /// Drops the poster for `key` if its record still is the one with `sequence`, which was found
@@ -141,10 +155,11 @@ struct IndexEditor {
     try transaction.entry(key)?.isPinned ?? false
   }
 
-  /// Drops the posters for `keys`, pinned or not.
+  /// Drops the posters for `keys`, pinned or not, and notes that there are none.
   mutating func remove(_ keys: [CacheKey]) throws(PosterError) -> DiskEdit.Outcome {
     var outcome = DiskEdit.Outcome()
     for key in keys {
+      try forgetAbsence(key)
       guard let entry = try transaction.entry(key) else {
         outcome.missing.append(key)
         continue
@@ -187,6 +202,8 @@ struct IndexEditor {
     let removed = DiskEdit.Outcome(posters: Int(totals.entries), bytes: Int(totals.bodyBytes))
     try transaction.removeAll(.entries)
     try transaction.removeAll(.recency)
+    try transaction.removeAll(.negative)
+    try transaction.removeAll(.negativeOrder)
     for (number, _) in try transaction.segments() { try retire(number) }
     totals.entries = 0
     totals.bodyBytes = 0
@@ -201,13 +218,15 @@ struct IndexEditor {
     return try trim(to: totals.limit)
   }
 
-  /// Evicts until the total is at most `bytes`, or only pinned posters are left.
+  /// Evicts until the total is at most `bytes`, or only pinned posters are left. Of what is remembered
+  /// about missing pictures no more stays than belongs into a directory of `bytes`.
   ///
   /// - Parameter isShrinking: the index will be shrunk to what a directory of `bytes` needs.
   mutating func trim(to bytes: UInt64, isShrinking: Bool = true) throws(PosterError)
     -> DiskEdit.Outcome
   {
     var outcome = DiskEdit.Outcome()
+    try forgetAbsences(beyond: Self.maximumAbsences(limit: bytes))
     while true {
       let indexBytes = isShrinking ? size.needed(for: bytes) : size.counted(limit: totals.limit)
       guard recordBytes + indexBytes > bytes, let victim = try evictLeastRecent() else {

@@ -48,6 +48,26 @@ extension IndexTransaction {
     try row(.recency, recency)
   }
 
+  /// What is remembered about a picture that a server did not have.
+  func absence(_ key: CacheKey) throws(PosterError) -> AbsenceRow? {
+    try row(.negative, key)
+  }
+
+  /// The note at one end of those that are remembered, in the order in which they were made.
+  func absence(
+    _ direction: Direction
+  ) throws(PosterError) -> (number: UInt64, key: CacheKey)? {
+    var found: (number: UInt64, key: CacheKey)?
+    try forEachRow(.negativeOrder, direction) { number, key throws(PosterError) in
+      guard let number = NumberRow(bytes: number)?.value, number <= RecencyKey.maximumTick,
+        let key = CacheKey(bytes: key)
+      else { throw .damagedIndex("a row of negativeOrder") }
+      found = (number, key)
+      return false
+    }
+    return found
+  }
+
   /// Entries with keys after `key` in key order, at most `count`; from the first on where it is `nil`.
   func entries(
     after key: CacheKey?, count: Int

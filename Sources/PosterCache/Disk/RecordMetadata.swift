@@ -6,10 +6,11 @@ import FoundationEssentials
 enum RecordMetadata {
   enum Tag: UInt8 {
     case address = 1
-    case contentType, entityTag, lastModified, storedAt, expiresAt
+    case contentType, entityTag, lastModified, storedAt, expiresAt, staleUse, variant
   }
 
-  /// No metadata is longer: three texts of at most 65,535 bytes, and what is short.
+  /// No metadata is longer: three texts of at most 65,535 bytes, an address of at most 16,384, and what
+  /// is short.
   static let maximumLength = 1 << 18
 
   /// Bytes that ``append(_:to:)`` will append, or `nil` if a text is too long to be stored.
@@ -18,7 +19,14 @@ enum RecordMetadata {
       metadata.address.canonical, metadata.type.contentType, metadata.etag, metadata.lastModified,
     ].compactMap { $0?.utf8.count }
     guard texts.allSatisfy({ $0 <= UInt16.max }) else { return nil }
-    return texts.reduce(0) { $0 + 3 + $1 } + 2 * (3 + 8)
+    var length = texts.reduce(0) { $0 + 3 + $1 } + 2 * (3 + 8)
+    if metadata.staleUse != StaleUse() { length += 3 + staleUseBytes }
+    if let variant = metadata.variant {
+      let bytes = variantHashBytes + variant.fields.utf8.count
+      guard bytes <= UInt16.max else { return nil }
+      length += 3 + bytes
+    }
+    return length
   }
 
   /// Appends the fields of `metadata`, whose ``length(of:)`` is not `nil`, to `bytes`.
@@ -31,6 +39,8 @@ enum RecordMetadata {
     }
     append(.storedAt, metadata.storedAt.milliseconds, to: &bytes)
     append(.expiresAt, metadata.expiresAt.milliseconds, to: &bytes)
+    if metadata.staleUse != StaleUse() { append(metadata.staleUse, to: &bytes) }
+    if let variant = metadata.variant { append(variant, to: &bytes) }
   }
 
   /// Where the canonical address lies in `bytes`, or `nil` if they are no metadata.
@@ -55,6 +65,8 @@ enum RecordMetadata {
     var lastModified: String?
     var storedAt: Int64?
     var expiresAt: Int64?
+    var staleUse: StaleUse? = StaleUse()
+    var variant: Variant??
     let isWellFormed = forEachField(bytes) { tag, value in
       switch Tag(rawValue: tag) {
       case .address:
@@ -64,13 +76,23 @@ enum RecordMetadata {
       case .lastModified: lastModified = String(decoding: value, as: UTF8.self)
       case .storedAt: storedAt = integer(value)
       case .expiresAt: expiresAt = integer(value)
+      case .staleUse: staleUse = Self.staleUse(value)
+      case .variant: variant = .some(Self.variant(value))
       case nil: break
       }
     }
-    guard isWellFormed, let address, let type, let storedAt, let expiresAt else { return nil }
-    return PosterMetadata(
+    guard isWellFormed, let address, let type, let storedAt, let expiresAt, let staleUse else {
+      return nil
+    }
+    var metadata = PosterMetadata(
       address: address, type: type, etag: etag, lastModified: lastModified,
       storedAt: Date(milliseconds: storedAt), expiresAt: Date(milliseconds: expiresAt))
+    metadata.staleUse = staleUse
+    if let variant {
+      guard let variant else { return nil }
+      metadata.variant = variant
+    }
+    return metadata
   }
 
   /// Calls `body` with every field; returns whether the fields fill `bytes` exactly.
@@ -102,6 +124,48 @@ enum RecordMetadata {
   private static func append(_ tag: Tag, _ number: Int64, to bytes: inout [UInt8]) {
     bytes += [tag.rawValue, 8, 0]
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// One byte, 1 where use is forbidden, and the two times in seconds, 4 bytes each.
+  private static let staleUseBytes = 9
+
+  private static func append(_ staleUse: StaleUse, to bytes: inout [UInt8]) {
+    bytes += [Tag.staleUse.rawValue, UInt8(staleUseBytes), 0, staleUse.isForbidden ? 1 : 0]
+    for seconds in [staleUse.whileRevalidatingSeconds, staleUse.ifErrorSeconds] {
+      withUnsafeBytes(of: seconds.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+  }
+
+  private static func staleUse(_ bytes: UnsafeRawBufferPointer) -> StaleUse? {
+    guard bytes.count == staleUseBytes else { return nil }
+    var reader = RowReader(bytes: bytes)
+    var staleUse = StaleUse()
+    staleUse.isForbidden = reader.next(UInt8.self) != 0
+    staleUse.whileRevalidatingSeconds = reader.next()
+    staleUse.ifErrorSeconds = reader.next()
+    return staleUse
+  }
+
+  /// The hash of the values comes first, then the names.
+  private static let variantHashBytes = 8
+
+  private static func append(_ variant: Variant, to bytes: inout [UInt8]) {
+    let fields = variant.fields.utf8
+    let length = variantHashBytes + fields.count
+    bytes += [
+      Tag.variant.rawValue, UInt8(truncatingIfNeeded: length),
+      UInt8(truncatingIfNeeded: length >> 8),
+    ]
+    withUnsafeBytes(of: variant.hash.littleEndian) { bytes.append(contentsOf: $0) }
+    bytes.append(contentsOf: fields)
+  }
+
+  private static func variant(_ bytes: UnsafeRawBufferPointer) -> Variant? {
+    guard bytes.count >= variantHashBytes else { return nil }
+    var reader = RowReader(bytes: bytes)
+    let hash: UInt64 = reader.next()
+    let fields = UnsafeRawBufferPointer(rebasing: bytes[variantHashBytes...])
+    return Variant(fields: String(decoding: fields, as: UTF8.self), hash: hash)
   }
 
   private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {

@@ -78,6 +78,38 @@ struct RecordReader: Sendable {
     }
   }
 
+  /// The metadata of the record that `entry` points to, as it was written, if the record is intact with
+  /// the body of `version`, which is not read: the checksum says so. Also inside a transaction.
+  func metadata(
+    _ entry: EntryRow, of version: StoredPoster
+  ) throws(SystemError) -> PosterMetadata? {
+    guard version.body.count == Int(entry.bodyLength),
+      let file = try files.uncommittedFile(entry.segment)
+    else { return nil }
+    let length = RecordHeader.size + Int(entry.metadataLength)
+    var expected: UInt64 = 0
+    let prefix = try PosterBody(capacity: length) { bytes throws(SystemError) in
+      let count = retryingOnInterrupt {
+        pread(file.number, bytes.baseAddress, bytes.count, off_t(entry.offset))
+      }
+      guard count >= 0 else { throw SystemError(call: "pread") }
+      guard count == length else { return 0 }
+      expected = RecordHeader.storedChecksum(UnsafeRawBufferPointer(bytes))
+      RecordHeader.clearUnchecked(in: bytes)
+      return count
+    }
+    return prefix.withUnsafeBytes { bytes in
+      guard bytes.count == length, Self.header(bytes, matches: version.key, entry) else {
+        return nil
+      }
+      var hash = StreamingHash(seed: seed)
+      hash.update(bytes)
+      version.body.withUnsafeBytes { hash.update($0) }
+      guard hash.digest() == expected else { return nil }
+      return RecordMetadata.decode(UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.size...]))
+    }
+  }
+
   /// What checking a record came to.
   enum Finding {
     case ok
@@ -133,15 +165,5 @@ struct RecordReader: Sendable {
   ) -> Bool {
     Self.header(UnsafeRawBufferPointer(bytes), matches: key, entry)
       && RecordHeader.hasRightChecksum(bytes, seed: seed)
-  }
-}
-
-extension EntryRow {
-  /// `metadata` with the freshness of the index, which a server may have confirmed since.
-  fileprivate func refreshing(_ metadata: PosterMetadata) -> PosterMetadata {
-    var metadata = metadata
-    metadata.storedAt = Date(milliseconds: storedAt)
-    metadata.expiresAt = Date(milliseconds: expiresAt)
-    return metadata
   }
 }

@@ -36,6 +36,12 @@ final class SegmentFiles: Sendable {
     return file
   }
 
+  /// The same without keeping it open: for a look inside a transaction that may have begun the segment.
+  /// If that is undone, the number is used again, perhaps for another file.
+  func uncommittedFile(_ number: UInt32) throws(SystemError) -> FileDescriptor? {
+    try directory.openSegment(number, writable: false)
+  }
+
   // MARK: - Leases
 
   /// Opens segment `number` anew and locks `range` of it against being given back, until the

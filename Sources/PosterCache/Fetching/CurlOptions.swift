@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// What all transfers of one fetcher have in common, in the form in which curl wants it.
 ///
@@ -9,8 +10,22 @@ final class CurlOptions {
   /// Request headers for a list page.
   let pageHeaders: UnsafeMutablePointer<curl_slist>?
 
-  private let pictureHeaders: UnsafeMutablePointer<curl_slist>?
+  /// Request headers for a picture.
+  let pictureHeaders: UnsafeMutablePointer<curl_slist>?
+  /// Which transfers have a proxy. The environment is read once.
+  let proxies: ProxyRule
+
   private let connectTo: UnsafeMutablePointer<curl_slist>?
+  private let resolve: UnsafeMutablePointer<curl_slist>?
+  /// What `connectTo` overrides: a host and a port, each `nil` for any.
+  private let overrides: [(host: String?, port: Int?)]
+  /// https servers that have not offered HTTP/2.
+  private var http1Servers: Set<Server> = []
+
+  private struct Server: Hashable {
+    var host: String
+    var port: Int
+  }
   private let share: UnsafeMutableRawPointer
   private let sockets: SocketCallbacks
 
@@ -24,11 +39,14 @@ final class CurlOptions {
   init(_ configuration: FetchConfiguration, sockets: SocketCallbacks) {
     self.configuration = configuration
     self.sockets = sockets
-    // The three kinds we accept, none preferred: the server knows what it has. The rest is for
-    // servers that would rather answer 406 than send what they have.
-    pictureHeaders = Self.list(["Accept: image/jpeg,image/png,image/webp,*/*;q=0.1"])
-    pageHeaders = Self.list(["Accept: application/json"])
+    pictureHeaders = Self.list([Self.pictureAccept])
+    pageHeaders = Self.list([Self.pageAccept])
     connectTo = Self.list(configuration.connectTo)
+    resolve = Self.list(configuration.resolve)
+    overrides = configuration.connectTo.map { Self.overridden(by: $0) }
+    proxies = ProxyRule(proxy: configuration.proxy) { name in
+      getenv(name).map { String(cString: $0) }
+    }
     // Sessions belong to a handle unless shared: without this, each handle would handshake in full.
     // One thread uses them all, so that no lock functions are needed.
     share = curl_share_init()!  // fails only for want of memory
@@ -43,7 +61,53 @@ final class CurlOptions {
     curl_slist_free_all(pictureHeaders)
     curl_slist_free_all(pageHeaders)
     curl_slist_free_all(connectTo)
+    curl_slist_free_all(resolve)
   }
+
+  static let pictureAccept = "Accept: \(RequestFields.accept)"
+  static let pageAccept = "Accept: application/json"
+
+  // MARK: - Servers
+
+  /// Whether the configuration itself says where to connect for `host` and `port`.
+  func isOverridden(host: String, port: Int) -> Bool {
+    overrides.contains { ($0.host ?? host) == host && ($0.port ?? port) == port }
+  }
+
+  /// Whether a transfer should rather wait for a connection that is being made than make another:
+  /// right where one connection will serve all. Until a server has shown that it does not speak HTTP/2,
+  /// the first connection to it answers that.
+  func waitsForConnection(to address: PosterAddress) -> Bool {
+    address.isSecure && configuration.httpVersion == .automatic
+      && (http1Servers.isEmpty
+        || !http1Servers.contains(Server(host: address.host, port: address.port)))
+  }
+
+  /// An https server has answered.
+  func serverDidAnswer(_ address: PosterAddress, withHTTP2: Bool) {
+    let server = Server(host: address.host, port: address.port)
+    if withHTTP2 {
+      http1Servers.remove(server)
+    } else {
+      if http1Servers.count >= Self.serversKept { http1Servers = [] }
+      http1Servers.insert(server)
+    }
+  }
+
+  /// Servers remembered; forgetting one costs a handshake.
+  private static let serversKept = 1024
+
+  /// The host and port in front of a `connectTo` entry; an IPv6 host has brackets.
+  private static func overridden(by entry: String) -> (host: String?, port: Int?) {
+    let end =
+      entry.hasPrefix("[") ? entry.firstIndex(of: "]") ?? entry.startIndex : entry.startIndex
+    let colon = entry[end...].firstIndex(of: ":") ?? entry.endIndex
+    let host = entry[..<colon].lowercased()
+    let port = entry[colon...].dropFirst().prefix { $0 != ":" }
+    return (host.isEmpty ? nil : host, port.isEmpty ? nil : Int(port) ?? -1)
+  }
+
+  // MARK: - Applying
 
   /// Sets everything for a picture but its address. The strings have been validated with the
   /// configuration.
@@ -57,7 +121,7 @@ final class CurlOptions {
     set(CURLOPT_NOSIGNAL, 1)
     // Refused while the buffer of a transfer that never connected is still there; that one has
     // this size already, and outlives curl_easy_reset.
-    let code = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 128 << 10)
+    let code = postercache_curl_set_long(handle, CURLOPT_BUFFERSIZE, 64 << 10)
     if code != CURLE_BAD_FUNCTION_ARGUMENT { check(code) }
     // Without it, removing a handle waits for its resolver thread.
     set(CURLOPT_QUICK_EXIT, 1)
@@ -71,7 +135,23 @@ final class CurlOptions {
     set(CURLOPT_LOW_SPEED_TIME, configuration.stallTimeoutSeconds)
     set(CURLOPT_USERAGENT, configuration.userAgent)
     if let proxy = configuration.proxy { set(CURLOPT_PROXY, proxy) }
-    if let file = configuration.certificateAuthoritiesFile { set(CURLOPT_CAINFO, file) }
+    if let exceptions = proxies.exceptions { set(CURLOPT_NOPROXY, exceptions) }
+    // A proxy's own answer to CONNECT is not the server's.
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    if let file = configuration.certificateAuthoritiesFile {
+      set(CURLOPT_CAINFO, file)
+      // The directory is the system's, and would be asked as well.
+      set(CURLOPT_CAPATH, nil)
+    }
+    let version =
+      switch configuration.httpVersion {
+      case .automatic where configuration.usesHTTP2WithoutTLS:
+        CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      case .automatic: CURL_HTTP_VERSION_2TLS
+      case .http1: CURL_HTTP_VERSION_1_1
+      }
+    set(CURLOPT_HTTP_VERSION, version)
+    if let resolve { check(postercache_curl_set_pointer(handle, CURLOPT_RESOLVE, resolve)) }
     check(postercache_curl_set_pointer(handle, CURLOPT_HTTPHEADER, pictureHeaders))
     if let connectTo {
       check(postercache_curl_set_pointer(handle, CURLOPT_CONNECT_TO, connectTo))
@@ -86,7 +166,8 @@ final class CurlOptions {
     max(Int((seconds * 1000).rounded(.up)), 1)
   }
 
-  private static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+  /// A list for curl, which whoever asks for it has to free.
+  static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
     lines.reduce(nil) { curl_slist_append($0, $1) }
   }
 }

@@ -1,5 +1,6 @@
 import CCurl
 import CLinux
+import FoundationEssentials
 import Glibc
 
 /// The fetch thread: does what ``TransferQueue`` decides, with curl.
@@ -21,7 +22,15 @@ final class FetchDriver {
   /// The handle of each running transfer, by its number.
   private var running: ContiguousArray<Running?> = []
   private var deliveries: [(FetchCompletion, Result<FetchResponse, PosterError>)] = []
+  private var unclaimedResponses: [(FetchRequest, FetchResponse)] = []
+  /// What was submitted, and the first of it that the queue does not know of.
   private var commands: [FetchInbox.Command] = []
+  private var nextCommand = 0
+  private var mustTakeCommands = false
+  private var partials = PartialStore()
+  private let unclaimed: UnclaimedReceiver
+  /// By the queue's number of the host.
+  private var meters: ContiguousArray<ReceiveMeter> = []
   /// Transfers that the queue has started and that cannot be made.
   private var refused: [(id: TransferQueue.TransferID, failure: FetchFailure)] = []
   private var curlDeadline: UInt64?
@@ -30,19 +39,32 @@ final class FetchDriver {
   private struct Running {
     let transfer: CurlTransfer
     let request: FetchRequest
+    let meter: ReceiveMeter
+    let startedAt: UInt64
+    /// What the meter said then.
+    let bytesBefore: Int
+    /// The same by the wall clock, as the answer's age has to be counted.
+    let requestedAt: Date
   }
 
-  /// Handles kept for later; each holds a receive buffer of 128 KiB.
+  /// No bandwidth-delay product is taken for smaller: a server sends as much without waiting for an
+  /// acknowledgement (RFC 6928, ten segments).
+  private static let smallestPipeBytes = 14_600.0
+
+  private static let commandsAtOnce = 256
+
+  /// Handles kept for later; each keeps what curl allocated for it.
   private static let maximumIdleHandles = 64
 
   init(
     _ configuration: FetchConfiguration, clock: PosterClock, inbox: FetchInbox,
-    counters: FetchCounters, epoll: FileDescriptor
+    counters: FetchCounters, epoll: FileDescriptor, unclaimed: @escaping UnclaimedReceiver
   ) {
     self.configuration = configuration
     self.clock = clock
     self.inbox = inbox
     self.counters = counters
+    self.unclaimed = unclaimed
     poller = SocketPoller(epoll: epoll)
     queue = TransferQueue(configuration)
     multi = curl_multi_init()!  // fails only for want of memory
@@ -93,30 +115,47 @@ final class FetchDriver {
       work()
       deliver()
       let wasWoken = poller.wait(
-        milliseconds: waitingTime(), wakeup: inbox.wakeup.number, isReady: socketIsReady)
-      if wasWoken { isOpen = readInbox() }
+        milliseconds: hasCommands || mustTakeCommands ? 0 : waitingTime(),
+        wakeup: inbox.wakeup.number,
+        isReady: socketIsReady)
+      if wasWoken { mustTakeCommands = true }
+      if hasCommands || mustTakeCommands { isOpen = readInbox() }
     }
-    perform(queue.didShutDown(), nil)
+    perform(queue.didShutDown(now: monotonicNanoseconds()), nil)
     deliver()
     idle = []
     let code = curl_multi_cleanup(multi)
     precondition(code == CURLM_OK, "curl_multi_cleanup failed with \(code.rawValue)")
   }
 
-  /// Takes what was submitted; `false` once the inbox is closed.
+  /// Whether something was submitted that the queue does not know of yet.
+  private var hasCommands: Bool { nextCommand < commands.count }
+
+  /// Takes a part of what was submitted, so that the network does not wait until ten thousand requests
+  /// are in the queue; `false` once the inbox is closed.
   private func readInbox() -> Bool {
-    let isOpen = inbox.take(&commands)
+    var isOpen = true
+    if !hasCommands {
+      mustTakeCommands = false
+      isOpen = inbox.take(&commands)
+    }
     let now = monotonicNanoseconds()
-    for command in commands {
-      switch command {
+    let end = isOpen ? min(nextCommand + Self.commandsAtOnce, commands.count) : commands.count
+    while nextCommand < end {
+      switch commands[nextCommand] {
       case .fetch(let ticket, let request, let completion):
         completions[ticket] = completion
         perform(queue.requestWasMade(request, ticket: ticket, now: now), nil)
       case .drop(let ticket):
-        perform(queue.ticketWasDropped(ticket, now: now), nil)
+        perform(queue.ticketWasDropped(ticket, now: now, isNearlyDone: isNearlyDone), nil)
       }
+      nextCommand += 1
     }
-    commands.removeAll(keepingCapacity: true)
+    // Completions hold on to what callers have put into them.
+    if !hasCommands {
+      commands.removeAll(keepingCapacity: true)
+      nextCommand = 0
+    }
     return isOpen
   }
 
@@ -175,13 +214,17 @@ final class FetchDriver {
   }
 
   private func transferDidEnd(_ transfer: CurlTransfer, _ code: CURLcode) {
-    guard let id = transfer.id, let request = running[id]?.request else {
+    guard let id = transfer.id, let run = running[id] else {
       preconditionFailure("a transfer ended that nobody started")
     }
     running[id] = nil
-    let connections = transfer.connectionCount
-    if connections > 0 { counters.connectionsOpened.add(connections, ordering: .relaxed) }
-    let result = transfer.finish(code, request)
+    countConnections(of: transfer)
+    let result = transfer.finish(code, run.request).map { response in
+      var response = response
+      response.requestedAt = run.requestedAt
+      if response.isNotModified { response.confirmed = run.request.stored }
+      return response
+    }
     let outcome: TransferQueue.Outcome
     // Drawn only where it is used: a random number is a system call.
     var jitter = 0.0
@@ -190,36 +233,79 @@ final class FetchDriver {
       outcome = .final
     case .failure(let failure) where !failure.isRetriable:
       outcome = .final
+    case .failure(let failure) where failure.isRetriableAtOnce:
+      outcome = .retriableAtOnce
     default:
-      let isAnswer = code == CURLE_OK && FetchFailure.isRetriable(status: transfer.headers.status)
+      let isAnswer =
+        transfer.headers.isComplete && FetchFailure.isRetriable(status: transfer.headers.status)
       outcome = .retriable(
-        retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil)
+        retryAfter: isAnswer ? transfer.headers.retryAfterSeconds(now: clock.now()) : nil,
+        status: transfer.headers.status)
       jitter = .random(in: 0..<1, using: &random)
+      // The next try goes on where this one broke off.
+      keepPartial(of: transfer)
     }
+    let now = monotonicNanoseconds()
+    let sample = sample(of: run, now: now)
     remove(transfer)
     perform(
-      queue.transferDidFinish(
-        id, outcome, now: monotonicNanoseconds(), jitter: jitter),
-      result.mapError { $0.error })
+      queue.transferDidFinish(id, outcome, sample: sample, now: now, jitter: jitter),
+      result.mapError { $0.error }, run.request)
+  }
+
+  private func countConnections(of transfer: CurlTransfer) {
+    let count = transfer.connectionCount
+    if count > 0 { counters.connectionsOpened.add(count, ordering: .relaxed) }
+  }
+
+  /// What a transfer that has ended tells about the way to its host.
+  private func sample(of run: Running, now: UInt64) -> TransferSample {
+    let seconds = Double(max(now - run.startedAt, 1)) / Double(nanosecondsPerSecond)
+    return TransferSample(
+      bytes: run.transfer.receivedCount,
+      firstByteSeconds: run.transfer.firstByteNanoseconds.map {
+        Double($0) / Double(nanosecondsPerSecond)
+      },
+      bytesPerSecond: Double(run.meter.bytes - run.bytesBefore) / seconds)
+  }
+
+  /// Whether less is left of a transfer than one bandwidth-delay product: stopping it would cost a
+  /// connection, and the bytes are on their way already.
+  private func isNearlyDone(_ id: TransferQueue.TransferID, _ link: LinkEstimate) -> Bool {
+    guard let remaining = running[id]?.transfer.remainingBytes else { return false }
+    return Double(remaining) <= max(link.pipeBytes ?? 0, Self.smallestPipeBytes)
+  }
+
+  /// Keeps what has come of a picture, if the rest can be asked for.
+  private func keepPartial(of transfer: CurlTransfer) {
+    if let partial = transfer.takePartial() { partials.insert(partial) }
   }
 
   // MARK: - Doing what the queue says
 
-  /// - Parameter result: what `.finished` in `actions` refers to.
+  /// - Parameters:
+  ///   - result: what `.finished` in `actions` refers to.
+  ///   - request: what it is the result of.
   private func perform(
-    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?
+    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?,
+    _ request: FetchRequest? = nil
   ) {
-    carryOut(actions, result)
+    carryOut(actions, result, request)
     // Each may let the next one start: in turn, not nested, as there may be thousands.
     while let (id, failure) = refused.popLast() {
       let actions = queue.transferDidFinish(id, .final, now: monotonicNanoseconds(), jitter: 0)
-      carryOut(actions, .failure(failure.error))
+      carryOut(actions, .failure(failure.error), nil)
     }
     counters.retries.store(queue.retryCount, ordering: .relaxed)
+    let cancellations = queue.cancellations
+    counters.queued.store(cancellations.queued, ordering: .relaxed)
+    counters.waitingForRetry.store(cancellations.waitingForRetry, ordering: .relaxed)
+    counters.finishing.store(cancellations.finishing, ordering: .relaxed)
   }
 
   private func carryOut(
-    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?
+    _ actions: [TransferQueue.Action], _ result: Result<FetchResponse, PosterError>?,
+    _ request: FetchRequest?
   ) {
     for action in actions {
       switch action {
@@ -229,7 +315,16 @@ final class FetchDriver {
           preconditionFailure("transfer \(id) aborted without running")
         }
         running[id] = nil
+        counters.transferWasStopped(at: transfer.stage)
+        countConnections(of: transfer)
+        keepPartial(of: transfer)
         remove(transfer)
+      case .prioritize(let id, let priority):
+        running[id]?.transfer.setUrgency(priority)
+      case .complete([], .finished):
+        if case .success(let response) = result, let request, request.kind == .picture {
+          unclaimedResponses.append((request, response))
+        }
       case .complete(let tickets, let ending):
         for ticket in tickets { complete(ticket, ending, result) }
       }
@@ -239,23 +334,38 @@ final class FetchDriver {
   private func start(_ id: TransferQueue.TransferID) {
     let transfer = idle.popLast() ?? CurlTransfer(options)
     let request = queue.request(of: id)
+    // What is stored is asked about as a whole.
+    let partial =
+      request.kind == .picture && request.stored == nil ? partials.take(request.address) : nil
     do {
-      try transfer.prepare(request)
+      try transfer.prepare(request, resuming: partial)
     } catch {
       recycle(transfer)
       refused.append((id, error))
       return
     }
     transfer.id = id
+    transfer.setUrgency(queue.priority(of: id))
+    let meter = meter(queue.host(of: id))
+    transfer.meter = meter
     while running.count <= id { running.append(nil) }
-    running[id] = Running(transfer: transfer, request: request)
+    running[id] = Running(
+      transfer: transfer, request: request, meter: meter, startedAt: monotonicNanoseconds(),
+      bytesBefore: meter.bytes, requestedAt: clock.now())
     counters.transfersStarted.add(1, ordering: .relaxed)
+    if partial != nil { counters.resumed.add(1, ordering: .relaxed) }
     check(curl_multi_add_handle(multi, transfer.handle))
+  }
+
+  private func meter(_ host: Int) -> ReceiveMeter {
+    while meters.count <= host { meters.append(ReceiveMeter()) }
+    return meters[host]
   }
 
   private func remove(_ transfer: CurlTransfer) {
     check(curl_multi_remove_handle(multi, transfer.handle))
     transfer.id = nil
+    transfer.meter = nil
     recycle(transfer)
   }
 
@@ -277,9 +387,10 @@ final class FetchDriver {
       deliveries.append((completion, result))
     case .cancelled:
       deliveries.append((completion, .failure(.fetchCancelled)))
-    case .held(let host, let seconds):
+    case .held(let host, let seconds, let status):
       let failure = FetchFailure(
-        host: host, asksToWait: seconds, timeoutSeconds: configuration.timeoutSeconds)
+        host: host, asksToWait: seconds, status: status,
+        timeoutSeconds: configuration.timeoutSeconds)
       deliveries.append((completion, .failure(failure.error)))
     }
   }
@@ -288,6 +399,8 @@ final class FetchDriver {
     // A completion submits through the inbox at most, which cannot add to the deliveries.
     for (completion, result) in deliveries { completion(result) }
     deliveries.removeAll(keepingCapacity: true)
+    for (request, response) in unclaimedResponses { unclaimed(request, response) }
+    unclaimedResponses.removeAll(keepingCapacity: true)
   }
 }
 

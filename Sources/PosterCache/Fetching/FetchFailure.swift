@@ -5,6 +5,9 @@ import Glibc
 struct FetchFailure: Error {
   let error: PosterError
   let isRetriable: Bool
+  /// Whether the next try will ask for something else, so that there is nothing to wait for, and nothing
+  /// to count.
+  var isRetriableAtOnce = false
 
   init(_ code: PosterError.Code, _ message: String, isRetriable: Bool = false) {
     error = PosterError(code, message)
@@ -12,10 +15,12 @@ struct FetchFailure: Error {
   }
 
   /// A response with a status that is none of success.
-  init(status: Int, address: PosterAddress) {
-    self.init(
-      .status(status), "the server answered \(status) for \(address)",
-      isRetriable: Self.isRetriable(status: status))
+  init(_ headers: ResponseHeaders, address: PosterAddress) {
+    let status = headers.status
+    var error = PosterError(.status(status), "the server answered \(status) for \(address)")
+    error.statedLifetimeSeconds = Freshness.statedLifetime(of: headers)
+    self.error = error
+    isRetriable = Self.isRetriable(status: status)
   }
 
   /// A body that is no picture.
@@ -29,6 +34,36 @@ struct FetchFailure: Error {
     let length = announced.map { "after \(received) of \($0) bytes" } ?? "before the picture's end"
     self.init(
       .incompleteBody, "the body ended \(length): \(address)", isRetriable: true)
+  }
+
+  /// A body in gzip whose checksum or structure is wrong, or that has no end.
+  init(damagedGzip count: Int, address: PosterAddress) {
+    self.init(
+      .incompleteBody, "\(count) bytes of damaged or incomplete gzip data: \(address)",
+      isRetriable: true)
+  }
+
+  /// The rest of a picture was asked for, and the answer does not fit its beginning.
+  init(otherPartOf address: PosterAddress) {
+    self.init(
+      .incompleteBody, "the server sent something other than the rest of the picture: \(address)",
+      isRetriable: true)
+    isRetriableAtOnce = true
+  }
+
+  /// A place where the transfer may not go.
+  ///
+  /// - Parameter place: the address that the connection led to, or the host's name behind a proxy.
+  init(forbidden place: String, isRedirected: Bool, address: PosterAddress) {
+    if isRedirected {
+      self.init(
+        .forbiddenRedirect,
+        "redirected to \(place), a private address that must not be reached from there: \(address)")
+    } else {
+      self.init(
+        .forbiddenAddress,
+        "\(address.host) is a public name but leads to \(place), a private address: \(address)")
+    }
   }
 
   /// A body over the limit.
@@ -51,9 +86,11 @@ struct FetchFailure: Error {
   }
 
   /// A host that asks for more patience than a request has.
-  init(host: String, asksToWait seconds: Int, timeoutSeconds: Double) {
+  ///
+  /// - Parameter status: that of the answer that asked for it.
+  init(host: String, asksToWait seconds: Int, status: Int, timeoutSeconds: Double) {
     self.init(
-      .status(429),
+      .status(status),
       "\(host) asks to wait \(seconds) s, longer than the \(Self.format(timeoutSeconds)) that a "
         + "request may take; try again later")
   }
@@ -79,11 +116,10 @@ struct FetchFailure: Error {
     case CURLE_COULDNT_RESOLVE_PROXY:
       self.init(.network, "cannot resolve the proxy's name", isRetriable: true)
     case CURLE_COULDNT_CONNECT:
-      let peer = transfer.peer
       let number = transfer.systemErrorNumber
       let reason = number == 0 ? transfer.detail : String(cString: strerror(number))
       self.init(
-        .network, "cannot connect to \(peer.host):\(peer.port): \(reason)", isRetriable: true)
+        .network, "cannot connect to \(transfer.peerName): \(reason)", isRetriable: true)
     case CURLE_OPERATION_TIMEDOUT:
       self.init(timeoutOf: transfer, address: address, configuration: configuration)
     case CURLE_PARTIAL_FILE:
@@ -115,6 +151,18 @@ struct FetchFailure: Error {
       self.init(
         .network, "the server closed the connection without an answer: \(address)",
         isRetriable: true)
+    case CURLE_RECV_ERROR where transfer.hasBegunBody, CURLE_HTTP2 where transfer.hasBegunBody,
+      CURLE_HTTP2_STREAM where transfer.hasBegunBody:
+      // The server has answered, and is not down.
+      self.init(
+        .incompleteBody,
+        "the body broke off after \(transfer.receivedCount) bytes: \(transfer.detail): \(address)",
+        isRetriable: true)
+    case CURLE_OUT_OF_MEMORY:
+      // curl's word for a header line that it has no room for.
+      self.init(
+        .network, "a header line that is too long, or no memory left: \(address)",
+        isRetriable: true)
     default:
       self.init(
         .network, "transfer failed: \(transfer.detail): \(address)", isRetriable: true)
@@ -127,9 +175,8 @@ struct FetchFailure: Error {
   ) {
     let message: String
     if !transfer.wasConnected {
-      let peer = transfer.peer
       let limit = min(configuration.connectTimeoutSeconds, configuration.timeoutSeconds)
-      message = "timed out after \(Self.format(limit)) connecting to \(peer.host):\(peer.port)"
+      message = "timed out after \(Self.format(limit)) connecting to \(transfer.peerName)"
     } else if transfer.elapsedSeconds < configuration.timeoutSeconds {
       let limit = Self.format(Double(configuration.stallTimeoutSeconds))
       message = "no data for \(limit) from \(address)"

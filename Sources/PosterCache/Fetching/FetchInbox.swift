@@ -6,6 +6,9 @@ import Synchronization
 /// with a lock held.
 package typealias FetchCompletion = @Sendable (Result<FetchResponse, PosterError>) -> Void
 
+/// Called on the fetch thread with a picture that nobody waits for any more, and what it was asked by.
+package typealias UnclaimedReceiver = @Sendable (FetchRequest, FetchResponse) -> Void
+
 /// What other threads want of the fetch thread.
 ///
 /// Holds as much as callers submit; who has an endless list must bound what is outstanding.
@@ -83,21 +86,4 @@ final class FetchInbox: Sendable {
     let status = eventfd_write(wakeup.number, 1)
     precondition(status == 0, "eventfd_write failed with \(errno)")
   }
-}
-
-/// Counts since the fetcher was made.
-final class FetchCounters: Sendable {
-  let transfersStarted = Atomic(0)
-  let connectionsOpened = Atomic(0)
-  let retries = Atomic(0)
-}
-
-/// Numbers that say how hard a fetcher worked.
-package struct FetchStatistics: Sendable, Hashable {
-  /// Requests made, retries among them; redirects are not counted apart.
-  package var transfersStarted: Int
-  /// Connections opened.
-  package var connectionsOpened: Int
-  /// Requests made again after a failure.
-  package var retries: Int
 }

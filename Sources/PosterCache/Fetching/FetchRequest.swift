@@ -8,21 +8,29 @@ package struct FetchRequest: Sendable {
     case page(Credential?)
   }
 
-  /// Where it is, without any credential.
+  /// The address that names it, without any credential.
   package var address: PosterAddress
+  /// Where it is: ``address``, and what a rule leaves out of that. No message names it.
+  package var source: PosterAddress
   /// The name of `address`.
   package var key: CacheKey
   /// How urgently it is wanted.
   package var priority: Priority
   /// What is expected.
   package var kind: Kind
+  /// What is in the cache and may still be right: the request becomes conditional (RFC 9110, section
+  /// 13), and is answered with this picture if the server says that it has not changed.
+  package var stored: StoredPoster?
+  /// Whether caches on the way must ask the server, too (`Cache-Control: no-cache`).
+  package var isRefresh = false
 
   /// A request for `address`, whose key is computed unless it is known already.
   package init(
     _ address: PosterAddress, key: CacheKey? = nil, priority: Priority = .visible,
-    kind: Kind = .picture
+    kind: Kind = .picture, source: PosterAddress? = nil
   ) {
     self.address = address
+    self.source = source ?? address
     self.key = key ?? CacheKey(address)
     self.priority = priority
     self.kind = kind
@@ -30,6 +38,7 @@ package struct FetchRequest: Sendable {
 
   /// The same request for a picture as the pipeline knows it.
   package init(_ request: PosterRequest) {
-    self.init(request.address, key: request.key, priority: request.priority)
+    self.init(
+      request.address, key: request.key, priority: request.priority, source: request.source)
   }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What came of a ``FetchRequest``.
 package struct FetchResponse: Sendable {
   /// The status of the last response, after redirects; of a picture 200 or 203.
@@ -8,6 +10,13 @@ package struct FetchResponse: Sendable {
   package var body: PosterBody
   /// What kind of picture the body is; `nil` for a page.
   package var type: ImageType?
+  /// Whether the server confirmed ``FetchRequest/stored``, whose body this response has then; its
+  /// headers are those of the 304.
+  package var isNotModified = false
+  /// What was asked about, if the server confirmed it.
+  package var confirmed: StoredPoster?
+  /// When it was asked for, before redirects; `nil` if that is not known.
+  package var requestedAt: Date?
   /// What the receivers of this response share.
   package let keepsake = Keepsake()
 

@@ -25,11 +25,15 @@ package final class Fetcher: Sendable {
 
   /// Starts the fetch thread.
   ///
-  /// - Parameter clock: for `Retry-After` dates only.
+  /// - Parameters:
+  ///   - clock: for `Retry-After` dates, and to say when something was asked for.
+  ///   - unclaimed: called on the fetch thread with pictures whose last ticket was dropped when they
+  ///     were nearly there.
   /// - Throws: ``PosterError/Code/invalidConfiguration`` if a value is out of its range,
   ///   ``PosterError/Code/resourcesExhausted`` if there are no descriptors left.
   package init(
-    _ configuration: FetchConfiguration = FetchConfiguration(), clock: PosterClock = .system
+    _ configuration: FetchConfiguration = FetchConfiguration(), clock: PosterClock = .system,
+    unclaimed: @escaping UnclaimedReceiver = { _, _ in }
   ) throws(PosterError) {
     try ForkGuard.check()
     ForkGuard.watch()
@@ -54,7 +58,10 @@ package final class Fetcher: Sendable {
     }
     self.inbox = inbox
     thread = WorkerThread(name: "poster-fetch") { [counters] in
-      FetchDriver(configuration, clock: clock, inbox: inbox, counters: counters, epoll: epoll).run()
+      FetchDriver(
+        configuration, clock: clock, inbox: inbox, counters: counters, epoll: epoll,
+        unclaimed: unclaimed
+      ).run()
     }
   }
 
@@ -100,21 +107,80 @@ package final class Fetcher: Sendable {
         Result<FetchResponse, PosterError>, @escaping @Sendable (Result<Value, PosterError>) -> Void
       ) -> Void
   ) async throws(PosterError) -> Value {
-    let ticket = Lock<Ticket?>(nil)
-    let result: Result<Value, PosterError> = await withTaskCancellationHandler {
+    let wait = Wait<Value>(counters)
+    return try await withTaskCancellationHandler {
       // Unchecked: the driver traps on a ticket that completes twice, and leaves none uncompleted.
       await withUnsafeContinuation { continuation in
-        let made = fetch(request) { result in
-          receive(result) { continuation.resume(returning: $0) }
+        wait.begin(continuation)
+        let ticket = fetch(request) { result in
+          wait.didReceive()
+          receive(result) { wait.finish($0) }
         }
-        ticket.withLock { $0 = made }
-        // The handler may have run before there was a ticket.
-        if Task.isCancelled { drop(made) }
+        // The task may have been cancelled before there was a ticket.
+        if wait.didGet(ticket) || Task.isCancelled { cancel(wait) }
       }
     } onCancel: {
-      if let made = ticket.withLock({ $0 }) { drop(made) }
+      cancel(wait)
+    }.get()
+  }
+
+  private func cancel<Value>(_ wait: Wait<Value>) {
+    if let ticket = wait.cancel() { drop(ticket) }
+  }
+
+  /// One task that waits for a value: first for the response, which it can drop, then for what is made
+  /// of that, which goes on without it.
+  private final class Wait<Value: Sendable>: Sendable {
+    typealias Continuation = UnsafeContinuation<Result<Value, PosterError>, Never>
+
+    private struct State {
+      var continuation: Continuation?
+      var ticket: Ticket?
+      var hasResponse = false
+      var isCancelled = false
     }
-    return try result.get()
+
+    private let state = Lock(State())
+    private let counters: FetchCounters
+
+    init(_ counters: FetchCounters) {
+      self.counters = counters
+    }
+
+    func begin(_ continuation: Continuation) {
+      state.withLock { $0.continuation = continuation }
+    }
+
+    /// Notes the ticket; `true` if the task has been cancelled already.
+    func didGet(_ ticket: Ticket) -> Bool {
+      state.withLock { state in
+        state.ticket = ticket
+        return state.isCancelled
+      }
+    }
+
+    func didReceive() {
+      state.withLock { $0.hasResponse = true }
+    }
+
+    /// Ends the wait, unless it has ended.
+    func finish(_ result: Result<Value, PosterError>) {
+      state.withLock { $0.continuation.take() }?.resume(returning: result)
+    }
+
+    /// - Returns: the ticket to drop, if the response has not come.
+    func cancel() -> Ticket? {
+      let (ticket, continuation) = state.withLock { state -> (Ticket?, Continuation?) in
+        state.isCancelled = true
+        // Taken here, so that who cancels twice is counted once.
+        return state.hasResponse ? (nil, state.continuation.take()) : (state.ticket, nil)
+      }
+      if let continuation {
+        counters.storing.add(1, ordering: .relaxed)
+        continuation.resume(returning: .failure(.fetchCancelled))
+      }
+      return ticket
+    }
   }
 
   /// Ends the interest that `ticket` stands for, which completes as cancelled unless it has
@@ -125,10 +191,7 @@ package final class Fetcher: Sendable {
 
   /// Counts since this fetcher was made; a moment old at most.
   package var statistics: FetchStatistics {
-    FetchStatistics(
-      transfersStarted: counters.transfersStarted.load(ordering: .relaxed),
-      connectionsOpened: counters.connectionsOpened.load(ordering: .relaxed),
-      retries: counters.retries.load(ordering: .relaxed))
+    counters.current
   }
 
   /// Stops every transfer, completes every request as cancelled, closes every connection and waits

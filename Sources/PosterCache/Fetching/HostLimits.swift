@@ -45,8 +45,14 @@ struct RateLimiter {
   }
 
   /// When the next request may start, in nanoseconds; a past time if it may start now.
-  var nextStart: UInt64 {
-    starts.count < capacity ? 0 : starts[oldest] + windowNanoseconds
+  ///
+  /// - Parameter leavingReserve: leave a quarter of what a window takes to others.
+  func nextStart(leavingReserve: Bool = false) -> UInt64 {
+    let usable = capacity - (leavingReserve ? capacity / 4 : 0)
+    guard starts.count >= usable else { return 0 }
+    // The one that must have left the window: `usable` starts before the next one.
+    let index = starts.count < capacity ? starts.count - usable : oldest + capacity - usable
+    return starts[index % capacity] + windowNanoseconds
   }
 
   /// Whether no start lies within the window any more.

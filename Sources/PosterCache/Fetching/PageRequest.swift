@@ -4,6 +4,9 @@ public struct PageRequest: Sendable {
   public var address: PosterAddress
   /// What authorises the request; sent to the address' own host only.
   public var credential: Credential?
+  /// How urgently it is wanted. Default ``Priority/visible``: somebody waits for the list. Where nobody
+  /// looks, a lower one keeps pages from holding prefetches back.
+  public var priority = Priority.visible
 
   public init(address: PosterAddress, credential: Credential? = nil) {
     self.address = address

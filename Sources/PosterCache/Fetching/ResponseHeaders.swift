@@ -9,7 +9,7 @@ package struct ResponseHeaders: Sendable {
   /// A header that is kept.
   enum Field: Int, CaseIterable {
     case contentType, contentLength, transferEncoding, etag, lastModified, cacheControl, expires
-    case date, age, retryAfter
+    case date, age, retryAfter, contentEncoding, contentRange, vary, pragma
 
     /// The name in lower case.
     var name: StaticString {
@@ -24,6 +24,32 @@ package struct ResponseHeaders: Sendable {
       case .date: "date"
       case .age: "age"
       case .retryAfter: "retry-after"
+      case .vary: "vary"
+      case .pragma: "pragma"
+      case .contentEncoding: "content-encoding"
+      case .contentRange: "content-range"
+      }
+    }
+
+    /// Whether the values of several such headers are one list (RFC 9110, section 5.3).
+    /// Lengths that contradict each other must not pass for one.
+    var isList: Bool {
+      switch self {
+      case .cacheControl, .vary, .pragma, .contentLength: true
+      default: false
+      }
+    }
+
+    /// Whether the first of several counts, as RFC 9111, sections 4.2.1 and 5.1, say.
+    var isFirstOnly: Bool { self == .expires || self == .age }
+
+    /// What a value that is too long to be kept is taken for: the reading that promises least.
+    var strictestValue: StaticString? {
+      switch self {
+      case .cacheControl: "no-store"
+      case .vary: "*"
+      case .transferEncoding: "chunked"
+      default: nil
       }
     }
   }
@@ -31,12 +57,15 @@ package struct ResponseHeaders: Sendable {
   /// The status code, 0 before the first line.
   package private(set) var status = 0
   private var bytes: ContiguousArray<UInt8> = []
-  private var ranges: InlineArray<10, Range<Int>> = .init(repeating: 0..<0)
+  private var ranges: InlineArray<14, Range<Int>> = .init(repeating: 0..<0)
   private var presence: UInt16 = 0
   /// Whether the empty line has come.
-  private var isComplete = false
+  private(set) var isComplete = false
+  /// The header that the last line was, if it is kept: the next one may go on with it.
+  private var lastField: Field?
 
-  /// Longest sum of kept values, in bytes; what exceeds it is ignored.
+  /// Longest sum of kept values, in bytes. What exceeds it is ignored or, where that could promise too
+  /// much, replaced by ``Field/strictestValue``.
   private static let capacity = 16 * 1024
 
   /// Nothing received yet.
@@ -50,13 +79,33 @@ package struct ResponseHeaders: Sendable {
   package var lastModified: String? { string(.lastModified) }
   /// All `Cache-Control` headers, joined by commas.
   package var cacheControl: String? { string(.cacheControl) }
-  /// The announced length of the body in bytes; `nil` if there is none or if it does not count
-  /// because of a transfer coding (RFC 9112, section 6.3).
+  /// All `Vary` headers, joined by commas.
+  package var vary: String? { string(.vary) }
+  /// All `Pragma` headers, joined by commas.
+  package var pragma: String? { string(.pragma) }
+  /// The announced length of the body in bytes; `nil` if there is none, if there are several
+  /// different ones, or if it does not count because of a transfer coding (RFC 9112, section 6.3).
   package var contentLength: Int? {
-    has(.transferEncoding) ? nil : string(.contentLength).flatMap { Self.seconds($0) }
+    guard !has(.transferEncoding), let value = string(.contentLength) else { return nil }
+    if let length = Self.seconds(value) { return length }
+    let lengths = Set(
+      value.split(separator: ",", omittingEmptySubsequences: false).map { text in
+        let words = text.split(separator: " ")
+        return words.count == 1 ? Self.seconds(words[0]) : nil
+      })
+    return lengths.count == 1 ? lengths.first ?? nil : nil
   }
-  /// The `Age` in seconds.
-  package var age: Int? { string(.age).flatMap { Self.seconds($0) } }
+  /// The `Age` in seconds: the first of several (RFC 9111, section 5.1).
+  package var age: Int? {
+    string(.age).flatMap { Self.seconds($0.prefix { $0 != "," && $0 != " " }) }
+  }
+  /// The `Content-Encoding` as sent.
+  package var contentEncoding: String? { string(.contentEncoding) }
+  /// Whether there is a `Transfer-Encoding`, so that the length is not known before the end.
+  var hasTransferEncoding: Bool { has(.transferEncoding) }
+  /// The `Content-Range` of a 206 that sends one part of a body of known length (RFC 9110, section
+  /// 14.4).
+  var contentRange: ContentRange? { string(.contentRange).flatMap { ContentRange($0) } }
   /// The `Date`.
   package var date: Date? { string(.date).flatMap { Date(http: $0) } }
   /// The `Expires` date; one that cannot be read has passed long ago (RFC 9111, section 5.3).
@@ -80,6 +129,7 @@ package struct ResponseHeaders: Sendable {
     status = 0
     presence = 0
     isComplete = false
+    lastField = nil
     bytes.removeAll(keepingCapacity: true)
   }
 
@@ -96,19 +146,43 @@ package struct ResponseHeaders: Sendable {
       isComplete = true
       return
     }
-    guard let field = Self.field(of: line) else { return }
-    var start = field.name.utf8CodeUnitCount + 1
+    let isFolded = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
+    guard let field = isFolded ? lastField : Self.field(of: line) else {
+      lastField = nil
+      return
+    }
+    lastField = isFolded || !has(field) || !field.isFirstOnly ? field : nil
+    guard lastField != nil else { return }
+    var start = isFolded ? 0 : field.name.utf8CodeUnitCount + 1
     var end = line.count
     while start < end, line[start] <= 0x20 { start += 1 }
     while end > start, line[end - 1] <= 0x20 { end -= 1 }
-    guard bytes.count + end - start <= Self.capacity else { return }
+    let value = UnsafeRawBufferPointer(rebasing: line[start..<end])
+    // A line that is folded reads as if it had a space there (RFC 9112, section 5.2).
+    let separator = isFolded ? UInt8(ascii: " ") : UInt8(ascii: ",")
+    append(value, to: field, after: has(field) && (isFolded || field.isList) ? separator : nil)
+  }
+
+  /// Keeps `value`, behind the one that is there and `separator` if there is a separator.
+  private mutating func append(
+    _ value: UnsafeRawBufferPointer, to field: Field, after separator: UInt8?
+  ) {
     if bytes.capacity == 0 { bytes.reserveCapacity(256) }
     let position = bytes.count
-    if has(field), field == .cacheControl {
-      bytes.append(contentsOf: bytes[ranges[field.rawValue]])
-      bytes.append(UInt8(ascii: ","))
+    if position + value.count > Self.capacity {
+      // Nor what the next line may add.
+      lastField = nil
+      guard let strictest = field.strictestValue else { return }
+      bytes.append(
+        contentsOf: UnsafeBufferPointer(
+          start: strictest.utf8Start, count: strictest.utf8CodeUnitCount))
+    } else {
+      if let separator {
+        bytes.append(contentsOf: bytes[ranges[field.rawValue]])
+        bytes.append(separator)
+      }
+      bytes.append(contentsOf: value)
     }
-    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[start..<end]))
     ranges[field.rawValue] = position..<bytes.count
     presence |= 1 << field.rawValue
   }
@@ -135,6 +209,8 @@ package struct ResponseHeaders: Sendable {
     case UInt8(ascii: "d"): candidates = Self.startingWithD
     case UInt8(ascii: "a"): candidates = Self.startingWithA
     case UInt8(ascii: "r"): candidates = Self.startingWithR
+    case UInt8(ascii: "v"): candidates = [.vary]
+    case UInt8(ascii: "p"): candidates = [.pragma]
     default: return nil
     }
     return candidates.first { field in
@@ -149,7 +225,9 @@ package struct ResponseHeaders: Sendable {
     }
   }
 
-  private static let startingWithC: [Field] = [.contentType, .contentLength, .cacheControl]
+  private static let startingWithC: [Field] = [
+    .contentType, .contentLength, .cacheControl, .contentEncoding, .contentRange,
+  ]
   private static let startingWithT: [Field] = [.transferEncoding]
   private static let startingWithE: [Field] = [.etag, .expires]
   private static let startingWithL: [Field] = [.lastModified]
@@ -171,6 +249,33 @@ package struct ResponseHeaders: Sendable {
   static func seconds(_ text: some StringProtocol) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text) ?? .max
+  }
+}
+
+/// Which bytes of how many a 206 sends.
+struct ContentRange: Hashable {
+  /// Offset of the first byte.
+  let first: Int
+  /// Offset of the last byte.
+  let last: Int
+  /// Bytes of the whole.
+  let total: Int
+
+  /// Bytes in the range.
+  var count: Int { last - first + 1 }
+
+  /// Parses `bytes FIRST-LAST/TOTAL`; `nil` if that is not what it is, or contradicts itself.
+  init?(_ value: String) {
+    let words = value.split(separator: " ")
+    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first = ResponseHeaders.seconds(ends[0]),
+      let last = ResponseHeaders.seconds(ends[1]), let total = ResponseHeaders.seconds(parts[1]),
+      first <= last, last < total
+    else { return nil }
+    (self.first, self.last, self.total) = (first, last, total)
   }
 }
 

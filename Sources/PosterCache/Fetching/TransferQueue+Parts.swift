@@ -16,17 +16,6 @@ extension TransferQueue {
     func hash(into hasher: inout Hasher) { key.hash(into: &hasher) }
   }
 
-  /// What limits apply to: one server, not one name.
-  struct HostKey: Hashable {
-    let name: String
-    let port: Int
-
-    init(_ address: PosterAddress) {
-      name = address.host
-      port = address.port
-    }
-  }
-
   /// Highest priority first, then the oldest ticket.
   struct Rank: Comparable {
     let priority: Priority
@@ -56,7 +45,10 @@ extension TransferQueue {
   /// A moment at which something may go on.
   struct Wake: Comparable {
     enum Target {
+      /// A transfer that waits for its next try.
       case transfer(TransferID)
+      /// A transfer in flight that was to be done by now, as nobody wants it.
+      case unwanted(TransferID)
       case host(Int)
     }
 
@@ -77,15 +69,21 @@ extension TransferQueue {
     let priority: Priority
   }
 
-  /// A transfer that somebody wants. It waits in a queue, waits out a delay, or runs.
+  /// A transfer. It waits in a queue, waits out a delay, or is in flight; nobody has to want it any
+  /// more in the last case, if it was nearly done when the last ticket was dropped.
   struct Transfer {
-    let request: FetchRequest
+    var request: FetchRequest
     let host: Int
     var tickets: InlineArray<3, TicketList> = .init(repeating: TicketList())
     var tries = 0
-    var isRunning = false
+    /// As what it counts while it is in flight; `nil` if it is not.
+    var runsAs: Priority?
+    /// Whether nothing else of its host was in flight when it started.
+    var isAlone = false
     var queueEntry: Entry?
     var delayEntry: UInt64?
+    /// While nobody wants it.
+    var unwantedEntry: UInt64?
   }
 
   /// One transfer's tickets of one priority, oldest first, dropped ones among them.
@@ -114,82 +112,6 @@ extension TransferQueue {
     mutating func removeStale(exceptIn live: [Ticket: TicketPlace]) {
       all.removeAll { live[$0] == nil }
       firstLive = 0
-    }
-  }
-
-  /// What is known of a host.
-  struct Host {
-    let key: HostKey
-    let limits: HostLimits
-    var limiter: RateLimiter?
-    /// Transfers waiting, delayed and running.
-    var transferCount = 0
-    var runningCount = 0
-    var queuedCount = 0
-    var queue = Heap<Entry>()
-    /// No request before this time, because the host said so.
-    var heldUntil: UInt64 = 0
-    /// Its entry among the hosts that may start something.
-    var offered: Entry?
-    var wakeEntry: UInt64?
-    var wakeTime: UInt64 = 0
-
-    init(key: HostKey, limits: HostLimits) {
-      self.key = key
-      self.limits = limits
-      limiter = limits.requestsPerSecond.map { RateLimiter(requestsPerSecond: $0) }
-    }
-
-    var hasConnection: Bool { runningCount < limits.connections }
-
-    /// Whether forgetting it would change nothing.
-    func isForgettable(now: UInt64) -> Bool {
-      transferCount == 0 && heldUntil <= now && limiter?.isIdle(now: now) ?? true
-    }
-
-    /// When the next request may start, as far as time limits it.
-    var opening: UInt64 { max(heldUntil, limiter?.nextStart ?? 0) }
-  }
-
-  /// The hosts by name. Those about which nothing needs to be remembered are forgotten whenever
-  /// the table has doubled since it was last swept.
-  struct HostTable {
-    private var hosts: ContiguousArray<Host> = []
-    private var indexes: [HostKey: Int] = [:]
-    private var free: ContiguousArray<Int> = []
-    private var sweepThreshold = 256
-
-    /// Hosts in the table.
-    var count: Int { indexes.count }
-
-    subscript(index: Int) -> Host {
-      get { hosts[index] }
-      _modify { yield &hosts[index] }
-    }
-
-    /// Where `key` stands; it is added if missing.
-    mutating func index(of key: HostKey, now: UInt64, limits: (HostKey) -> HostLimits) -> Int {
-      if let index = indexes[key] { return index }
-      if indexes.count >= sweepThreshold { sweep(now: now) }
-      let host = Host(key: key, limits: limits(key))
-      let index: Int
-      if let vacant = free.popLast() {
-        index = vacant
-        hosts[index] = host
-      } else {
-        index = hosts.count
-        hosts.append(host)
-      }
-      indexes[key] = index
-      return index
-    }
-
-    private mutating func sweep(now: UInt64) {
-      for (key, index) in indexes where hosts[index].isForgettable(now: now) {
-        indexes[key] = nil
-        free.append(index)
-      }
-      sweepThreshold = max(256, 2 * indexes.count)
     }
   }
 }

@@ -2,14 +2,15 @@
 ///
 /// Each method is an event and returns what must be done because of it. A *ticket* is one interest
 /// in one address; all tickets for an address share one *transfer*. A transfer waits in its host's
-/// queue (or out a back-off), runs, and ends by completing every ticket it has left. What may run
-/// is limited per host by connections, request rate and `Retry-After`, and in all by
-/// `maximumTransfers`. Order: the highest priority first, within a priority the oldest ticket; a
-/// transfer ranks as the best of its tickets, always as of now.
+/// queue (or out a back-off), is in flight, and ends by completing every ticket it has left. What may
+/// start is limited for each host by its ``HostQueue`` and in all by `maximumTransfers`. Order: the
+/// highest priority first, within a priority the oldest ticket; a transfer ranks as the best of its
+/// tickets, always as of now.
 ///
-/// Queues are heaps whose entries go stale when a transfer leaves or changes rank. Stale entries
-/// are dropped when they surface and swept when they outnumber the live ones, so every event takes
-/// (amortised) logarithmic time.
+/// A transfer whose last ticket is dropped is stopped, unless it is nearly done: then it goes on,
+/// wanted by nobody, and serves whoever asks for its address meanwhile.
+///
+/// Queues are heaps with stale entries, so every event takes (amortised) logarithmic time.
 struct TransferQueue {
   /// Names a transfer from its start until the action that ends it; used again afterwards.
   typealias TransferID = Int
@@ -18,9 +19,12 @@ struct TransferQueue {
   enum Action: Equatable {
     /// Make the request that ``TransferQueue/request(of:)`` names.
     case start(TransferID)
-    /// Stop the running transfer; nobody wants to hear of it again.
+    /// Stop the transfer in flight; nobody wants to hear of it again.
     case abort(TransferID)
-    /// Tell these tickets how it ended, and that is the last they hear.
+    /// The transfer in flight is wanted with this priority from now on.
+    case prioritize(TransferID, Priority)
+    /// Tell these tickets how it ended, and that is the last they hear. Without tickets: what has just
+    /// been reported is wanted by nobody.
     case complete([Ticket], Ending)
   }
 
@@ -30,26 +34,37 @@ struct TransferQueue {
     case finished
     /// It was dropped, or the queue was shut down.
     case cancelled
-    /// The host asked for more patience than a request has; so many seconds are left.
-    case held(host: String, seconds: Int)
+    /// The host asked for more patience than a request has, with an answer of this status; so many
+    /// seconds are left.
+    case held(host: String, seconds: Int, status: Int = 429)
   }
 
-  /// How a running transfer ended.
+  /// How a transfer in flight ended.
   enum Outcome: Equatable {
     /// It succeeded, or failed so that trying again would not help.
     case final
-    /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so.
-    case retriable(retryAfter: Double?)
+    /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so with
+    /// an answer of this status.
+    case retriable(retryAfter: Double?, status: Int = 429)
+    /// It brought what nobody can use, and the next one will ask for something else: at once, and without
+    /// counting as another try.
+    case retriableAtOnce
+  }
+
+  /// How often the last ticket of a transfer was dropped, by what the transfer was doing.
+  struct Cancellations: Hashable {
+    var queued = 0
+    var waitingForRetry = 0
+    /// Nearly done and left to finish.
+    var finishing = 0
+    var stopped = 0
   }
 
   private let configuration: FetchConfiguration
   private let maximumTransfers: Int
   private let longestHold: UInt64
 
-  private var transfers: ContiguousArray<Transfer> = []
-  private var freeTransfers: ContiguousArray<TransferID> = []
-  private var transferIDs: [TransferKey: TransferID] = [:]
-  private var tickets: [Ticket: TicketPlace] = [:]
+  private var transfers = TransferTable()
   private var hosts = HostTable()
   /// Hosts that may start a transfer now, by the rank of the one that they would start.
   private var readyHosts = Heap<Entry>()
@@ -58,19 +73,26 @@ struct TransferQueue {
   private var lastSerial: UInt64 = 0
   private var isShutDown = false
 
-  /// Transfers that run now.
+  /// Transfers in flight.
   private(set) var runningCount = 0
+  /// Those among them that nobody waits for.
+  private var runningOthers = 0
   /// Transfers started again after a failure.
   private(set) var retryCount = 0
+  private(set) var cancellations = Cancellations()
 
   /// The longest time for which a host is left alone because of its `Retry-After`; afterwards it is
   /// asked again, if anybody still wants something of it.
   static let longestBlock = 3600 * nanosecondsPerSecond
+  /// A transfer that nobody wants and that was nearly done is stopped after all if it is not done after
+  /// this long: its server has stalled.
+  static let longestFinish = nanosecondsPerSecond / 2
 
   /// - Parameters:
   ///   - configuration: limits and tries. A host that asks to wait longer than `timeoutSeconds`
   ///     fails its requests instead.
-  ///   - maximumTransfers: transfers at once to all hosts together; bounds open descriptors.
+  ///   - maximumTransfers: transfers at once to all hosts together, an eighth of them for visible
+  ///     posters only; bounds open descriptors.
   init(_ configuration: FetchConfiguration, maximumTransfers: Int = 256) {
     self.configuration = configuration
     self.maximumTransfers = maximumTransfers
@@ -79,6 +101,12 @@ struct TransferQueue {
 
   /// The request of a transfer that was started.
   func request(of id: TransferID) -> FetchRequest { transfers[id].request }
+
+  /// A number for the host of a transfer; means the same host as long as that has any transfer.
+  func host(of id: TransferID) -> Int { transfers[id].host }
+
+  /// The priority with which a transfer in flight is wanted.
+  func priority(of id: TransferID) -> Priority { transfers[id].runsAs ?? .background }
 
   /// When ``timeDidPass(now:)`` is due, or `nil` if nothing waits for time.
   var nextWake: UInt64? { wakes.first?.time }
@@ -89,69 +117,116 @@ struct TransferQueue {
   mutating func requestWasMade(_ request: FetchRequest, ticket: Ticket, now: UInt64) -> [Action] {
     if isShutDown { return [.complete([ticket], .cancelled)] }
     let key = TransferKey(request)
-    if let id = transferIDs[key] {
-      add(ticket, priority: request.priority, to: id)
-      enqueueIfRankChanged(id, now: now)
-      return startReady(now: now)
+    let known = transfers.transfer(for: key)
+    let host =
+      known.map { transfers[$0].host }
+      ?? hosts.index(of: HostKey(request.address), now: now) { [configuration] key in
+        HostQueue(
+          key: key, limits: HostLimits(host: key.name, configuration: configuration),
+          window: configuration.prefetchWindow)
+      }
+    let id: TransferID
+    if let known {
+      id = known
+      if transfers[id].runsAs == nil {
+        // The newest signature is good for longest.
+        transfers[id].request.source = request.source
+        if request.isRefresh { transfers[id].request.isRefresh = true }
+      }
+    } else if let block = block(of: host, now: now) {
+      return [.complete([ticket], block)]
+    } else {
+      id = transfers.insert(Transfer(request: request, host: host), for: key)
+      hosts[host].queue.transferCount += 1
     }
-    let host = hosts.index(of: HostKey(request.address), now: now) { key in
-      HostLimits(host: key.name, configuration: configuration)
-    }
-    if let block = block(of: host, now: now) { return [.complete([ticket], block)] }
-    let id = makeTransfer(request, host: host)
-    transferIDs[key] = id
-    add(ticket, priority: request.priority, to: id)
-    enqueue(id, now: now)
-    return startReady(now: now)
+    transfers.add(ticket, priority: request.priority, to: id)
+    let isWaiting = request.priority == .visible && transfers[id].runsAs == nil
+    hosts[host].queue.requestWasMade(
+      request.priority, waitingVisible: isWaiting ? 1 : 0, now: now)
+    if known == nil { enqueue(id, now: now) }
+    return ticketsDidChange(of: id, now: now) + startReady(now: now)
   }
 
   /// Whoever held `ticket` lost interest. Unknown and completed tickets are ignored.
-  mutating func ticketWasDropped(_ ticket: Ticket, now: UInt64) -> [Action] {
-    guard let place = tickets.removeValue(forKey: ticket) else { return [] }
+  ///
+  /// - Parameter isNearlyDone: whether letting this transfer in flight finish costs less than stopping
+  ///   it; also gets what is known of the way to its host.
+  mutating func ticketWasDropped(
+    _ ticket: Ticket, now: UInt64,
+    isNearlyDone: (TransferID, LinkEstimate) -> Bool = { _, _ in false }
+  ) -> [Action] {
+    guard let id = transfers.remove(ticket) else { return [] }
     let completion = Action.complete([ticket], .cancelled)
-    let id = place.transfer
-    transfers[id].tickets[place.priority.rawValue].count -= 1
     if transfers[id].tickets.liveCount > 0 {
-      sweepTickets(of: id, priority: place.priority)
-      enqueueIfRankChanged(id, now: now)
-      return startReady(now: now) + [completion]
+      return ticketsDidChange(of: id, now: now) + startReady(now: now) + [completion]
     }
     let host = transfers[id].host
-    let wasRunning = transfers[id].isRunning
-    if wasRunning { stopRunning(id) }
-    release(id)
+    var actions: [Action] = []
+    if transfers[id].runsAs == nil {
+      if transfers[id].delayEntry == nil {
+        cancellations.queued += 1
+      } else {
+        cancellations.waitingForRetry += 1
+      }
+      release(id)
+    } else if isNearlyDone(id, hosts[host].queue.window.link) {
+      cancellations.finishing += 1
+      transfers[id].unwantedEntry = wake(.unwanted(id), at: now + Self.longestFinish)
+      actions = ticketsDidChange(of: id, now: now)
+    } else {
+      cancellations.stopped += 1
+      stopRunning(id, nil, now: now)
+      release(id)
+      actions = [.abort(id)]
+    }
     offer(host, now: now)
-    return (wasRunning ? [.abort(id)] : []) + startReady(now: now) + [completion]
+    return actions + startReady(now: now) + [completion]
   }
 
-  /// A running transfer ended.
+  /// A transfer in flight ended.
   ///
-  /// - Parameter jitter: random, from 0 up to and without 1.
+  /// - Parameters:
+  ///   - sample: what it measured.
+  ///   - jitter: random, from 0 up to and without 1.
   mutating func transferDidFinish(
-    _ id: TransferID, _ outcome: Outcome, now: UInt64, jitter: Double
+    _ id: TransferID, _ outcome: Outcome, sample: TransferSample? = nil, now: UInt64, jitter: Double
   ) -> [Action] {
-    precondition(transfers[id].isRunning, "transfer \(id) finished without running")
-    stopRunning(id)
+    precondition(transfers[id].runsAs != nil, "transfer \(id) finished without running")
+    var sample = sample
+    sample?.isAlone = transfers[id].isAlone
+    stopRunning(id, sample, now: now)
     let host = transfers[id].host
     var completions: [Action] = []
     switch outcome {
-    case .retriable(let retryAfter):
-      if let retryAfter { hold(host, seconds: retryAfter, now: now) }
+    case .retriable(let retryAfter, let status):
+      if let retryAfter { hold(host, seconds: retryAfter, status: status, now: now) }
       if let block = block(of: host, now: now) {
         completions = endEverything(waitingFor: host, block)
         completions.append(complete(id, retryAfter == nil ? .finished : block))
-      } else if transfers[id].tries >= configuration.tries {
+      } else if !hasTryLeft(id) {
         completions.append(complete(id, .finished))
       } else {
         // A host that asked for longer is held anyway; one that says "at once", as a date in the
         // past does, gets the back-off all the same.
         delay(id, jitter: jitter, now: now)
       }
-    case .final:
+    case .retriableAtOnce where transfers[id].tickets.liveCount > 0:
+      if let block = block(of: host, now: now) {
+        completions.append(complete(id, block))
+      } else {
+        transfers[id].tries -= 1
+        enqueue(id, now: now)
+      }
+    case .final, .retriableAtOnce:
       completions.append(complete(id, .finished))
     }
     offer(host, now: now)
     return startReady(now: now) + completions
+  }
+
+  /// Whether a transfer that failed is worth another try.
+  private func hasTryLeft(_ id: TransferID) -> Bool {
+    transfers[id].tries < configuration.tries && transfers[id].tickets.liveCount > 0
   }
 
   /// Time went by: ``nextWake`` has come. Every other event does the same, too.
@@ -160,12 +235,12 @@ struct TransferQueue {
   }
 
   /// The engine ends: every ticket completes as cancelled, now and from now on.
-  mutating func didShutDown() -> [Action] {
+  mutating func didShutDown(now: UInt64 = 0) -> [Action] {
     isShutDown = true
     var actions: [Action] = []
-    for id in transferIDs.values.sorted() {
-      if transfers[id].isRunning {
-        stopRunning(id)
+    for id in transfers.all.sorted() {
+      if transfers[id].runsAs != nil {
+        stopRunning(id, nil, now: now)
         actions.append(.abort(id))
       }
       actions.append(complete(id, .cancelled))
@@ -175,86 +250,62 @@ struct TransferQueue {
 
   // MARK: - Tickets
 
-  private mutating func add(_ ticket: Ticket, priority: Priority, to id: TransferID) {
-    let previous = tickets.updateValue(
-      TicketPlace(transfer: id, priority: priority), forKey: ticket)
-    precondition(previous == nil, "ticket \(ticket.number) used twice")
-    transfers[id].tickets[priority.rawValue].append(ticket)
-  }
-
-  /// The best of a transfer's tickets.
-  private mutating func rank(of id: TransferID) -> Rank {
-    for priority in Priority.allCases.reversed() {
-      let first = transfers[id].tickets[priority.rawValue].first(in: tickets)
-      if let first { return Rank(priority: priority, ticket: first) }
+  /// Gives a transfer whose tickets have changed its place in the queue or, in flight, its priority.
+  private mutating func ticketsDidChange(of id: TransferID, now: UInt64) -> [Action] {
+    let rank = transfers.rank(of: id)
+    if rank != nil { transfers[id].unwantedEntry = nil }
+    if let entry = transfers[id].queueEntry {
+      if rank != entry.rank { enqueue(id, now: now) }
+      return []
     }
-    preconditionFailure("transfer \(id) without tickets")
+    // One that nobody wants is not in anybody's way for long: it is nearly done.
+    let priority = rank?.priority ?? .background
+    guard let old = transfers[id].runsAs, old != priority else { return [] }
+    transfers[id].runsAs = priority
+    let host = transfers[id].host
+    hosts[host].queue.transferDidChange(from: old, to: priority)
+    if old == .visible { runningOthers += 1 }
+    if priority == .visible { runningOthers -= 1 }
+    offer(host, now: now)
+    return [.prioritize(id, priority)]
   }
 
-  private mutating func sweepTickets(of id: TransferID, priority: Priority) {
-    guard transfers[id].tickets[priority.rawValue].isMostlyStale else { return }
-    transfers[id].tickets[priority.rawValue].removeStale(exceptIn: tickets)
-  }
-
-  /// Ends a transfer that does not run and says so to all its tickets.
+  /// Ends a transfer that is not in flight and says so to all its tickets.
   private mutating func complete(_ id: TransferID, _ ending: Ending) -> Action {
-    var left: [Ticket] = []
-    for priority in Priority.allCases.reversed() {
-      for ticket in transfers[id].tickets[priority.rawValue].all
-      where tickets.removeValue(forKey: ticket) != nil {
-        left.append(ticket)
-      }
-    }
+    let left = transfers.removeTickets(of: id)
     release(id)
     return .complete(left, ending)
   }
 
   // MARK: - Transfers
 
-  private mutating func makeTransfer(_ request: FetchRequest, host: Int) -> TransferID {
-    hosts[host].transferCount += 1
-    let transfer = Transfer(request: request, host: host)
-    guard let id = freeTransfers.popLast() else {
-      transfers.append(transfer)
-      return transfers.count - 1
-    }
-    transfers[id] = transfer
-    return id
-  }
-
-  /// Forgets a transfer that has no tickets left and does not run.
+  /// Forgets a transfer that has no tickets left and is not in flight.
   private mutating func release(_ id: TransferID) {
     leaveQueue(id)
     if transfers[id].delayEntry != nil { delayedCount -= 1 }
     transfers[id].delayEntry = nil
-    transferIDs[TransferKey(transfers[id].request)] = nil
-    hosts[transfers[id].host].transferCount -= 1
-    freeTransfers.append(id)
+    transfers[id].unwantedEntry = nil
+    hosts[transfers[id].host].queue.transferCount -= 1
+    transfers.remove(id)
   }
 
   private mutating func enqueue(_ id: TransferID, now: UInt64) {
     leaveQueue(id)
-    let host = transfers[id].host
-    let entry = Entry(rank: rank(of: id), serial: nextSerial(), index: id)
-    transfers[id].queueEntry = entry
-    hosts[host].queuedCount += 1
-    hosts[host].queue.insert(entry)
-    if hosts[host].queue.count > 2 * hosts[host].queuedCount + 64 {
-      let transfers = transfers
-      hosts[host].queue.removeAll { transfers[$0.index].queueEntry != $0 }
+    guard let rank = transfers.rank(of: id) else {
+      preconditionFailure("transfer \(id) without tickets")
     }
+    let host = transfers[id].host
+    let entry = Entry(rank: rank, serial: nextSerial(), index: id)
+    transfers[id].queueEntry = entry
+    let transfers = transfers
+    hosts[host].queue.insert(entry) { transfers[$0.index].queueEntry == $0 }
     offer(host, now: now)
-  }
-
-  private mutating func enqueueIfRankChanged(_ id: TransferID, now: UInt64) {
-    guard let entry = transfers[id].queueEntry, rank(of: id) != entry.rank else { return }
-    enqueue(id, now: now)
   }
 
   private mutating func leaveQueue(_ id: TransferID) {
     guard transfers[id].queueEntry != nil else { return }
     transfers[id].queueEntry = nil
-    hosts[transfers[id].host].queuedCount -= 1
+    hosts[transfers[id].host].queue.entryDidLeave()
   }
 
   /// Lets a transfer wait before its next try: 0.25 s doubled with each try, at most 8 s, of which
@@ -266,81 +317,97 @@ struct TransferQueue {
     delayedCount += 1
   }
 
-  private mutating func stopRunning(_ id: TransferID) {
-    transfers[id].isRunning = false
-    hosts[transfers[id].host].runningCount -= 1
+  private mutating func start(_ id: TransferID, as priority: Priority, now: UInt64) {
+    leaveQueue(id)
+    transfers[id].runsAs = priority
+    if transfers[id].tries > 0 { retryCount += 1 }
+    transfers[id].tries += 1
+    runningCount += 1
+    if priority != .visible { runningOthers += 1 }
+    let host = transfers[id].host
+    transfers[id].isAlone = hosts[host].queue.isIdle
+    hosts[host].queue.transferDidStart(priority, now: now)
+  }
+
+  private mutating func stopRunning(_ id: TransferID, _ sample: TransferSample?, now: UInt64) {
+    guard let priority = transfers[id].runsAs else { return }
+    transfers[id].runsAs = nil
     runningCount -= 1
+    if priority != .visible { runningOthers -= 1 }
+    hosts[transfers[id].host].queue.transferDidStop(priority, sample, now: now)
   }
 
   // MARK: - Hosts
 
   /// Lets no request of `host` start for a while.
-  private mutating func hold(_ host: Int, seconds: Double, now: UInt64) {
+  private mutating func hold(_ host: Int, seconds: Double, status: Int, now: UInt64) {
     let longest = max(Double(Self.longestBlock), Double(longestHold))
     let nanoseconds = UInt64(min(max(seconds, 0) * Double(nanosecondsPerSecond), longest))
     // What exceeds a request's patience must still do so after capping.
     let exceeds = seconds * Double(nanosecondsPerSecond) > Double(longestHold)
-    hosts[host].heldUntil = max(
-      hosts[host].heldUntil, now + (exceeds ? max(nanoseconds, longestHold + 1) : nanoseconds))
+    hosts[host].queue.hold(
+      until: now + (exceeds ? max(nanoseconds, longestHold + 1) : nanoseconds), status: status)
   }
 
   /// How requests to `host` end if it is held for longer than a request's patience.
   private func block(of host: Int, now: UInt64) -> Ending? {
-    let heldUntil = hosts[host].heldUntil
+    let heldUntil = hosts[host].queue.heldUntil
     guard heldUntil > now, heldUntil - now > longestHold else { return nil }
     let seconds = (heldUntil - now + nanosecondsPerSecond - 1) / nanosecondsPerSecond
-    return .held(host: hosts[host].key.name, seconds: Int(seconds))
+    let queue = hosts[host].queue
+    return .held(host: queue.key.name, seconds: Int(seconds), status: queue.heldStatus)
   }
 
   private mutating func endEverything(waitingFor host: Int, _ ending: Ending) -> [Action] {
-    transferIDs.values.filter { id in
+    transfers.all.filter { id in
       transfers[id].host == host
         && (transfers[id].queueEntry != nil || transfers[id].delayEntry != nil)
     }.sorted().map { complete($0, ending) }
   }
 
   /// Puts `host` among those that may start a transfer, or sets its alarm, or does nothing if it
-  /// has nothing to start or no connection left.
+  /// has nothing to start or no room.
   private mutating func offer(_ host: Int, now: UInt64) {
-    dropStaleHead(of: host)
-    guard let best = hosts[host].queue.first, hosts[host].hasConnection else {
+    switch next(of: host, now: now) {
+    case .nothing: hosts[host].offered = nil
+    case .wait(let time):
       hosts[host].offered = nil
-      return
-    }
-    let opening = hosts[host].opening
-    guard opening <= now else {
-      hosts[host].offered = nil
-      if hosts[host].wakeTime != opening || hosts[host].wakeEntry == nil {
-        hosts[host].wakeTime = opening
-        hosts[host].wakeEntry = wake(.host(host), at: opening)
+      if hosts[host].wakeTime != time || hosts[host].wakeEntry == nil {
+        hosts[host].wakeTime = time
+        hosts[host].wakeEntry = wake(.host(host), at: time)
       }
-      return
-    }
-    if let offered = hosts[host].offered, offered.rank == best.rank { return }
-    let entry = Entry(rank: best.rank, serial: nextSerial(), index: host)
-    hosts[host].offered = entry
-    readyHosts.insert(entry)
-    if readyHosts.count > 2 * hosts.count + 64 {
-      let hosts = hosts
-      readyHosts.removeAll { hosts[$0.index].offered != $0 }
+    case .start(let best):
+      if let offered = hosts[host].offered, offered.rank == best.rank { return }
+      let entry = Entry(rank: best.rank, serial: nextSerial(), index: host)
+      hosts[host].offered = entry
+      readyHosts.insert(entry)
+      if readyHosts.count > 2 * hosts.count + 64 {
+        let hosts = hosts
+        readyHosts.removeAll { hosts[$0.index].offered != $0 }
+      }
     }
   }
 
+  private mutating func next(of host: Int, now: UInt64) -> HostQueue.Next {
+    let transfers = transfers
+    return hosts[host].queue.next(now: now) { transfers[$0.index].queueEntry == $0 }
+  }
+
   private mutating func startReady(now: UInt64) -> [Action] {
-    wakeUp(now: now)
-    var actions: [Action] = []
+    var actions = wakeUp(now: now)
     while runningCount < maximumTransfers, let ready = readyHosts.first {
-      readyHosts.removeFirst()
       let host = ready.index
-      guard hosts[host].offered == ready else { continue }
+      guard hosts[host].offered == ready else {
+        readyHosts.removeFirst()
+        continue
+      }
+      // Those behind it are no better.
+      let isOther = ready.rank.priority != .visible
+      if isOther, runningOthers >= maximumTransfers - maximumTransfers / 8 { break }
+      readyHosts.removeFirst()
       hosts[host].offered = nil
-      dropStaleHead(of: host)
-      if let best = hosts[host].queue.first, best.rank == ready.rank, hosts[host].hasConnection,
-        hosts[host].opening <= now
-      {
-        hosts[host].queue.removeFirst()
-        leaveQueue(best.index)
-        start(best.index, now: now)
+      if case .start(let best) = next(of: host, now: now), best.rank == ready.rank {
+        start(best.index, as: best.rank.priority, now: now)
         actions.append(.start(best.index))
       }
       offer(host, now: now)
@@ -348,25 +415,11 @@ struct TransferQueue {
     return actions
   }
 
-  private mutating func start(_ id: TransferID, now: UInt64) {
-    transfers[id].isRunning = true
-    if transfers[id].tries > 0 { retryCount += 1 }
-    transfers[id].tries += 1
-    runningCount += 1
-    hosts[transfers[id].host].runningCount += 1
-    hosts[transfers[id].host].limiter?.requestDidStart(now: now)
-  }
-
-  private mutating func dropStaleHead(of host: Int) {
-    while let head = hosts[host].queue.first, transfers[head.index].queueEntry != head {
-      hosts[host].queue.removeFirst()
-    }
-  }
-
   // MARK: - Alarms
 
   /// Ends the waits that are over.
-  private mutating func wakeUp(now: UInt64) {
+  private mutating func wakeUp(now: UInt64) -> [Action] {
+    var actions: [Action] = []
     while let wake = wakes.first, wake.time <= now {
       wakes.removeFirst()
       switch wake.target {
@@ -377,19 +430,29 @@ struct TransferQueue {
       case .host(let host) where hosts[host].wakeEntry == wake.serial:
         hosts[host].wakeEntry = nil
         offer(host, now: now)
+      case .unwanted(let id) where transfers[id].unwantedEntry == wake.serial:
+        cancellations.finishing -= 1
+        cancellations.stopped += 1
+        stopRunning(id, nil, now: now)
+        release(id)
+        actions.append(.abort(id))
+        offer(transfers[id].host, now: now)
       default: break
       }
     }
+    return actions
   }
 
   private mutating func wake(_ target: Wake.Target, at time: UInt64) -> UInt64 {
     let serial = nextSerial()
     wakes.insert(Wake(time: time, serial: serial, target: target))
-    if wakes.count > 2 * (delayedCount + hosts.count) + 64 {
+    if wakes.count > 2 * (delayedCount + runningCount + hosts.count) + 64 {
       let (transfers, hosts) = (transfers, hosts)
       wakes.removeAll { wake in
         switch wake.target {
         case .transfer(let id): transfers[id].delayEntry != wake.serial && wake.serial != serial
+        case .unwanted(let id):
+          transfers[id].unwantedEntry != wake.serial && wake.serial != serial
         case .host(let host): hosts[host].wakeEntry != wake.serial && wake.serial != serial
         }
       }

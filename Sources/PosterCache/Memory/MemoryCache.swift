@@ -21,6 +21,24 @@ public final class MemoryCache: Sendable {
     table.withLock { _ = $0.insert(poster, for: poster.key, cost: poster.body.count) }
   }
 
+  /// Keeps `poster`, which somebody has read from disk, unless a later version is there by now.
+  func restore(_ poster: StoredPoster) {
+    table.withLock { table in
+      if let known = table.peek(poster.key), known.metadata.storedAt > poster.metadata.storedAt {
+        return
+      }
+      _ = table.insert(poster, for: poster.key, cost: poster.body.count)
+    }
+  }
+
+  /// Puts `poster` in the place of an earlier version, if there is one.
+  func replace(_ poster: StoredPoster) {
+    table.withLock { table in
+      guard table.peek(poster.key) != nil else { return }
+      _ = table.insert(poster, for: poster.key, cost: poster.body.count)
+    }
+  }
+
   /// Forgets the poster for `key`.
   public func remove(_ key: CacheKey) {
     table.withLock { _ = $0.remove(key) }

@@ -93,6 +93,44 @@ final class DiskTier: Sendable {
     insert(Insertion(poster: poster, isSeen: isSeen, completion: completion), isRepeated: false)
   }
 
+  /// Notes that a server has confirmed `poster`, as ``DiskCache/confirm(_:as:completion:)`` does;
+  /// `completion` is called once, on any thread. Where the directory is lost, or being opened anew, the
+  /// confirmed poster is stored instead, as if it had been sent again.
+  func confirm(
+    _ poster: StoredPoster, as metadata: PosterMetadata, completion: @escaping Completion
+  ) {
+    let open = state.withLock { state -> (cache: DiskCache, generation: Int)? in
+      if case .open(let cache, let generation) = state { (cache, generation) } else { nil }
+    }
+    let insertion = Insertion(
+      poster: poster.confirmed(as: metadata), isSeen: false, completion: completion)
+    guard let (cache, generation) = open else { return insert(insertion, isRepeated: false) }
+    cache.confirm(poster, as: metadata) { result in
+      guard case .failure(let error) = result, error.code == .directoryUnavailable else {
+        return completion(result)
+      }
+      self.cacheWasLost(generation, error)
+      self.insert(insertion, isRepeated: true)
+    }
+  }
+
+  /// What is remembered about a picture that the server did not have; `nil` also where nothing can be
+  /// remembered.
+  func absence(of request: PosterRequest) -> Absence? {
+    do throws(PosterError) {
+      return try cache?.absence(of: request)
+    } catch {
+      // A tier that fails remembers nothing: the server can be asked again.
+      warnings.warn(error)
+      return nil
+    }
+  }
+
+  /// Remembers that the server has no picture for `request`, unless the cache cannot be used just now.
+  func noteAbsence(of request: PosterRequest, _ absence: Absence) {
+    cache?.noteAbsence(of: request, absence)
+  }
+
   /// Commits what waits and closes the directory. Idempotent; waits for the disk.
   func close() {
     let last = state.withLock { state -> State in

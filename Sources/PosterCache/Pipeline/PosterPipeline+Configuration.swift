@@ -12,9 +12,15 @@ extension PosterPipeline {
     public var isDirectoryRequired = true
     /// Bytes of encoded posters in memory. Default 64 MiB.
     public var memoryLimit = ByteSize(bytes: 64 << 20)
-    /// Never use the network: what is not cached fails with ``PosterError/Code/offline``, and
-    /// expired posters are used. Default `false`.
+    /// Never use the network: what is not cached fails with ``PosterError/Code/offline``. What has
+    /// expired is used, unless its server forbade that. Default `false`.
     public var isOffline = false
+    /// Ask the server about every poster that is asked for, as ``CacheMode/refresh``. Default `false`.
+    public var isRefreshing = false
+    /// What is left to a cache to decide: how long is fresh what does not say so, and the like.
+    public var caching = CachingRules()
+    /// Which query parameters do not belong to a picture's name. Default none: all do.
+    public var addressRule = AddressRule()
     /// How transfers are made.
     public var fetching = FetchConfiguration()
     /// Where the time comes from.

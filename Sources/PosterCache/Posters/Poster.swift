@@ -8,6 +8,10 @@ public struct Poster: Sendable {
     case disk
     /// The origin, by a transfer made now.
     case network
+    /// A tier, after the origin has said now that it is still right.
+    case revalidated
+    /// A tier, though it has expired: the origin is asked meanwhile, or could not be.
+    case stale
   }
 
   /// The picture and its metadata.

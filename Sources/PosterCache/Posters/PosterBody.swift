@@ -111,12 +111,6 @@ extension PosterBody {
       count += bytes.count
     }
 
-    /// The first bytes collected, at most `limit`.
-    func withPrefix<Result>(_ limit: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-      defer { withExtendedLifetime(storage) {} }
-      return body(UnsafeRawBufferPointer(start: storage.start, count: min(limit, count)))
-    }
-
     /// The finished body. A guessed allocation that is more than an eighth too large is replaced
     /// by one that fits: bodies live for hours in the memory tier, whose limit counts their bytes.
     consuming func finish() -> PosterBody {

@@ -14,6 +14,10 @@ public struct PosterMetadata: Sendable, Hashable {
   public var storedAt: Date
   /// Until when it may be used without asking the server, in whole milliseconds.
   public var expiresAt: Date
+  /// How it may be used after that.
+  public var staleUse = StaleUse()
+  /// What the server chose it by, if its answer depends on more than the address.
+  public var variant: Variant?
 
   /// Both dates are rounded to whole milliseconds, as they are stored.
   public init(

@@ -1,7 +1,7 @@
 /// Recognises text that is a canonical address as it stands.
 ///
 /// Cautious: what it does not recognise may still be one, and takes the long way through
-/// `URLComponents`. What it recognises, the long way would leave as it is.
+/// the parser. What it recognises, the long way would leave as it is.
 struct CanonicalForm {
   let isSecure: Bool
   /// The host; letters, digits, dots and hyphens only.
@@ -44,19 +44,19 @@ struct CanonicalForm {
   /// Whether `text` can be put behind a slash and stays a canonical path.
   static func isPath(_ text: String) -> Bool {
     var text = text
-    return text.withUTF8 { !$0.isEmpty && $0[0] != UInt8(ascii: "/") && isPath($0) }
+    return text.withUTF8 { !$0.isEmpty && isPath($0) }
   }
 
-  /// Unreserved characters and slashes, and no segment that begins with a dot.
+  /// Unreserved characters and slashes, no empty segment, and none that begins with a dot.
   private static func isPath(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var previous = UInt8(ascii: "/")
     for byte in bytes {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "~"), UInt8(ascii: "/"):
+        UInt8(ascii: "~"):
         break
-      case UInt8(ascii: "."):
+      case UInt8(ascii: "."), UInt8(ascii: "/"):
         if previous == UInt8(ascii: "/") { return false }
       default:
         return false

@@ -9,25 +9,28 @@ extension PosterAddress {
   /// `text`, whatever it is, without what would be secret if it were an address: see ``redacted``. A
   /// user name and password before the host are left out, too.
   package static func redacted(_ text: String) -> String {
+    // Bytes, because a question mark with an accent is no question mark among characters.
     let text = withoutUser(text)
-    guard let mark = text.firstIndex(of: "?") else { return text }
-    let parameters = text[text.index(after: mark)...]
-      .split(separator: "&", omittingEmptySubsequences: false)
+    guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
+    let start = text.utf8.index(after: mark)
+    let parameters = text.utf8[start...]
+      .split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
       .map { parameter -> Substring in
-        guard let equals = parameter.firstIndex(of: "=") else {
-          return parameter.isEmpty ? parameter : "…"
+        guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")) else {
+          return parameter.isEmpty ? "" : "…"
         }
-        let isHarmless = ["page", "language"].contains(parameter[..<equals])
-        return isHarmless ? parameter : parameter[...equals] + "…"
+        let isHarmless = ["page", "language"].contains(Substring(parameter[..<equals]))
+        return Substring(isHarmless ? parameter : parameter[...equals]) + (isHarmless ? "" : "…")
       }
-    return text[...mark] + parameters.joined(separator: "&")
+    return text[..<start] + parameters.joined(separator: "&")
   }
 
   /// `text` without what stands between `//`, or its beginning, and the last `@` before the path.
   private static func withoutUser(_ text: String) -> String {
-    let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
-    let authority = text[start...].prefix { $0 != "/" }
-    guard let at = authority.lastIndex(of: "@") else { return text }
+    let bytes = text.utf8
+    let start = bytes.firstRange(of: "//".utf8)?.upperBound ?? bytes.startIndex
+    let authority = bytes[start...].prefix { $0 != UInt8(ascii: "/") }
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return text }
     return text[..<start] + "…" + text[at...]
   }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// An http or https address in canonical form: two addresses that mean the same picture are equal,
@@ -7,7 +6,9 @@ import Glibc
 /// Canonical form (RFC 3986, section 6.2.2 and 6.2.3): scheme and host in lower case, default port
 /// and fragment dropped, an empty path becomes `/`, dot segments removed, percent-encoding in upper
 /// case and undone for unreserved characters, characters that may not stand in an address
-/// percent-encoded as UTF-8. Path and query keep their case, the query its order.
+/// percent-encoded as UTF-8, names of hosts in other scripts as IDNA writes them, IPv6 addresses
+/// shortened. Path and query keep their case, the query its order. Of several slashes between size
+/// and file of a poster path (`/t/p/{size}/{file}`) one is left, and everywhere else all.
 public struct PosterAddress: Sendable, Hashable {
   /// The whole canonical address, ASCII only, at most ``maximumLength`` bytes. Data, not words: it
   /// may hold a signature or a token, which ``redacted`` leaves out.
@@ -37,41 +38,28 @@ public struct PosterAddress: Sendable, Hashable {
       self = address
       return
     }
-    func invalid(_ reason: String) -> PosterError {
-      PosterError(.invalidAddress, "not a usable address, \(reason): \(Self.abbreviated(text))")
-    }
     try Self.checkLength(text)
-    guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw invalid("it holds a control character")
-    }
-    guard let components = URLComponents(string: text, encodingInvalidCharacters: true) else {
-      throw invalid("it cannot be parsed")
-    }
-    switch components.scheme?.lowercased() {
-    case "http": isSecure = false
-    case "https": isSecure = true
-    case .some(let scheme): throw invalid("scheme \(scheme) instead of http or https")
-    case nil: throw invalid("no http:// or https://")
-    }
-    guard let host = components.encodedHost, !host.isEmpty else { throw invalid("no host") }
-    guard components.user == nil, components.password == nil else {
-      throw PosterError(.invalidAddress, "an address must not hold a user name or password")
-    }
-    self.host = PercentEncoding.normalized(host).lowercased()
-    let defaultPort = isSecure ? 443 : 80
-    port = components.port ?? defaultPort
-    guard (1...65_535).contains(port) else { throw invalid("port \(port)") }
-
-    var canonical = (isSecure ? "https://" : "http://") + self.host
-    if port != defaultPort { canonical += ":\(port)" }
-    let path = PercentEncoding.normalized(components.percentEncodedPath)
-    canonical += path.isEmpty ? "/" : PercentEncoding.removingDotSegments(path)
-    if let query = components.percentEncodedQuery {
-      canonical += "?" + PercentEncoding.normalized(query)
+    let parser: AddressParser
+    do throws(AddressParser.Flaw) {
+      parser = try AddressParser(text)
+    } catch {
+      throw PosterError(
+        .invalidAddress, "not a usable address, \(error.reason): \(Self.abbreviated(text))")
     }
     // Percent-encoding makes three bytes of one.
-    try Self.checkLength(canonical)
+    try Self.checkLength(parser.canonical)
+    canonical = parser.canonical
+    host = parser.host
+    port = parser.port
+    isSecure = parser.isSecure
+  }
+
+  /// An address of the same host as `other`, of which `canonical` is a part.
+  init(canonical: String, like other: PosterAddress) {
     self.canonical = canonical
+    host = other.host
+    port = other.port
+    isSecure = other.isSecure
   }
 
   private init(
@@ -144,12 +132,13 @@ public struct PosterAddress: Sendable, Hashable {
         canonical: "\(base)/\(relative)", host: host, port: port, isSecure: isSecure)
     }
     // A list's path is data: whatever it holds must stay a path below the base.
-    let escaped = relative.reduce(into: "") { result, character in
-      switch character {
+    // Scalars, because a question mark with an accent is no question mark among characters.
+    let escaped = relative.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
       case "?": result += "%3F"
       case "#": result += "%23"
       case "\\": result += "%5C"
-      default: result.append(character)
+      default: result.unicodeScalars.append(scalar)
       }
     }
     let address = try PosterAddress("\(base)/\(escaped)")

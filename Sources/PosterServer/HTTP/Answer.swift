@@ -51,19 +51,30 @@ struct Answer {
       let validator = condition.hasPrefix("\"") ? header("ETag") : header("Last-Modified")
       guard condition == validator else { return self }
     }
-    var answer = self
-    switch wanted {
-    case .part(let part):
-      answer.status = 206
-      answer.range = part
-      answer.headers.append(
-        ("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(range.count)"))
-    case .unsatisfiable:
-      answer.status = 416
-      answer.range = 0..<0
-      answer.setHeader("Content-Type", to: nil)
-      answer.headers.append(("Content-Range", "bytes */\(range.count)"))
+    return switch wanted {
+    case .part(let part): partial(part)
+    case .unsatisfiable: unsatisfiable()
     }
+  }
+
+  /// 206 with `part` of the body, which must not be empty.
+  func partial(_ part: Range<Int>) -> Answer {
+    var answer = self
+    answer.status = 206
+    answer.range = part
+    answer.setHeader(
+      "Content-Range",
+      to: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)")
+    return answer
+  }
+
+  /// 416, which says how long the body is.
+  func unsatisfiable() -> Answer {
+    var answer = self
+    answer.status = 416
+    answer.range = 0..<0
+    answer.setHeader("Content-Type", to: nil)
+    answer.setHeader("Content-Range", to: "bytes */\(body.count)")
     return answer
   }
 

@@ -9,7 +9,7 @@ enum ByteRange: Equatable {
   ///
   /// Returns `nil` where the header must be ignored: another unit, several ranges, bad syntax.
   init?(_ header: String, count: Int) {
-    guard header.hasPrefix("bytes=") else { return nil }
+    guard header.lowercased().hasPrefix("bytes=") else { return nil }
     let bounds = header.dropFirst(6).split(
       separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard bounds.count == 2 else { return nil }

@@ -1,6 +1,7 @@
 import CMicrohttpd
 import Glibc
 import PosterCache
+import Synchronization
 
 /// An HTTP/1.1 server: libmicrohttpd on a few threads, each of which polls its connections.
 ///
@@ -17,6 +18,8 @@ final class HTTPServer: Sendable {
     let path: String
     /// Whether it is the first one on its connection.
     let isFirstOnConnection: Bool
+    /// Counts connections from 0, in the order in which they were opened.
+    let connectionNumber: Int
   }
 
   /// Takes a step towards a request's answer: queues it, or suspends the connection and is called
@@ -29,6 +32,8 @@ final class HTTPServer: Sendable {
   /// `nonisolated(unsafe)`: libmicrohttpd's handle, used once more, by ``stop()``.
   private nonisolated(unsafe) let daemon: OpaquePointer
   private let context: Unmanaged<Context>
+  /// The same, which lives on after ``stop()``.
+  private let counting: Context
 
   /// Starts the server on `socket`, which it takes over.
   ///
@@ -37,14 +42,15 @@ final class HTTPServer: Sendable {
   init(
     on socket: ListeningSocket, threads: Int, begin: @escaping @Sendable (Request) -> Step
   ) throws(PosterError) {
-    context = Unmanaged.passRetained(Context(begin))
+    counting = Context(begin)
+    context = Unmanaged.passRetained(counting)
     let options = [
       MHD_OptionItem(
         option: .LISTEN_SOCKET, value: Int(socket.descriptor), ptr_value: nil),
       MHD_OptionItem(option: .THREAD_POOL_SIZE, value: threads, ptr_value: nil),
       MHD_OptionItem(
         option: .CONNECTION_LIMIT, value: Self.connectionLimit, ptr_value: nil),
-      postercache_mhd_when_connected(Self.connectionDidChange, nil),
+      postercache_mhd_when_connected(Self.connectionDidChange, context.toOpaque()),
       postercache_mhd_when_completed(Self.requestDidComplete, nil),
       MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
     ]
@@ -59,6 +65,9 @@ final class HTTPServer: Sendable {
     }
     self.daemon = daemon
   }
+
+  /// Connections opened so far.
+  var connectionCount: Int { counting.connectionCount }
 
   /// Closes all connections and ends the threads. Call it exactly once, with no connection
   /// suspended (all have been resumed) and none being suspended from now on.
@@ -82,14 +91,17 @@ final class HTTPServer: Sendable {
       return exchange.step() ? .YES : .NO
     }
     var isFirst = true
+    var number = 0
     if let box = postercache_mhd_socket_context(connection) {
       let connection = Unmanaged<ConnectionState>.fromOpaque(box).takeUnretainedValue()
       isFirst = !connection.hasHadRequest
       connection.hasHadRequest = true
+      number = connection.number
     }
     let request = Request(
       connection: HTTPConnection(pointer: connection), method: String(cString: method!),
-      path: String(cString: url!), isFirstOnConnection: isFirst)
+      path: String(cString: url!), isFirstOnConnection: isFirst,
+      connectionNumber: number)
     // Nothing is answered in this first call: only from the second on is suspending allowed.
     state.pointee = Unmanaged.passRetained(Exchange(context.begin(request))).toOpaque()
     return .YES
@@ -101,10 +113,12 @@ final class HTTPServer: Sendable {
     state.pointee = nil
   }
 
-  private static let connectionDidChange: MHD_NotifyConnectionCallback = { _, _, state, change in
-    guard let state else { return }
+  private static let connectionDidChange: MHD_NotifyConnectionCallback = {
+    context, _, state, change in
+    guard let context, let state else { return }
     if change == .CONNECTION_NOTIFY_STARTED {
-      state.pointee = Unmanaged.passRetained(ConnectionState()).toOpaque()
+      let number = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().countConnection()
+      state.pointee = Unmanaged.passRetained(ConnectionState(number: number)).toOpaque()
     } else if let box = state.pointee {
       Unmanaged<ConnectionState>.fromOpaque(box).release()
       state.pointee = nil
@@ -115,7 +129,14 @@ final class HTTPServer: Sendable {
 
   private final class Context: Sendable {
     let begin: @Sendable (Request) -> Step
+    private let opened = Atomic(0)
+
     init(_ begin: @escaping @Sendable (Request) -> Step) { self.begin = begin }
+
+    var connectionCount: Int { opened.load(ordering: .relaxed) }
+
+    /// The number of a new connection.
+    func countConnection() -> Int { opened.add(1, ordering: .relaxed).oldValue }
   }
 
   private final class Exchange {
@@ -124,6 +145,9 @@ final class HTTPServer: Sendable {
   }
 
   private final class ConnectionState {
+    let number: Int
     var hasHadRequest = false
+
+    init(number: Int) { self.number = number }
   }
 }

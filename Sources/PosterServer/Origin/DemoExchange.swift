@@ -23,7 +23,7 @@ final class DemoExchange {
     self.traffic = traffic
     let roundTrips: UInt64 = request.isFirstOnConnection ? 2 : 1
     due = monotonicNanoseconds() + latencyNanoseconds * roundTrips
-    arrival = traffic.requestDidArrive(for: request.path)
+    arrival = traffic.requestDidArrive(for: request.path, on: request.connectionNumber)
   }
 
   /// Takes the next step; see ``HTTPServer/Step``. Each thing is waited for at most once: the
@@ -57,7 +57,22 @@ final class DemoExchange {
     }
     var answer = wholeAnswer(fault)
     for case .header(let name, let value) in arrival.faults { answer.setHeader(name, to: value) }
-    return send(answer.satisfying(request.connection.header), fault)
+    return send(spoiling(answer.satisfying(request.connection.header), fault), fault)
+  }
+
+  /// `answer`, if it is a part of a body, as a fault of ranges makes it.
+  private func spoiling(_ answer: Answer, _ fault: Fault.Kind?) -> Answer {
+    guard answer.status == 206 else { return answer }
+    let part = answer.range
+    switch fault {
+    case .otherRange(let distance):
+      let start = min(max(part.lowerBound + distance, 0), answer.body.count - 1)
+      return answer.partial(start..<max(part.upperBound, start + 1))
+    case .shortRange(let count):
+      return answer.partial(part.lowerBound..<min(part.upperBound, part.lowerBound + count))
+    case .unsatisfiableRange: return answer.unsatisfiable()
+    default: return answer
+    }
   }
 
   private func wholeAnswer(_ fault: Fault.Kind?) -> Answer {
@@ -76,12 +91,21 @@ final class DemoExchange {
       return answer
     case .wrongType:
       return DemoSite.html("<!doctype html><title>Sign in</title><p>Please sign in first.</p>")
-    default:
-      return site.answer(
-        DemoSite.Query(
-          method: request.method, path: request.path, parameter: request.connection.query,
-          header: request.connection.header))
+    case .otherPicture(let number): return siteAnswer(prefix: "other\(number)-")
+    default: return siteAnswer(prefix: "")
     }
+  }
+
+  /// - Parameter prefix: what a picture's name begins with besides.
+  private func siteAnswer(prefix: String) -> Answer {
+    var path = request.path
+    if let slash = path.lastIndex(of: "/"), path.hasPrefix("/t/p/") {
+      path.insert(contentsOf: prefix, at: path.index(after: slash))
+    }
+    return site.answer(
+      DemoSite.Query(
+        method: request.method, path: path, parameter: request.connection.query,
+        header: request.connection.header))
   }
 
   private func send(_ answer: Answer, _ fault: Fault.Kind?) -> Bool {

@@ -123,6 +123,13 @@ public final class DemoOrigin: Sendable {
   /// or `/t/p/*`.
   public func requestCount(of pattern: PathPattern) -> Int { traffic.count(of: pattern) }
 
+  /// How many connections have been opened, whether or not a request came on them.
+  public var connectionCount: Int { server.connectionCount }
+
+  /// How many requests have arrived on each connection, in the order in which these were opened; the
+  /// last ones are missing where no request has come on them. For the first million connections.
+  public var requestCountsByConnection: [Int] { traffic.connectionCounts }
+
   /// Returns once `count` requests in all have arrived for the paths that `pattern` names; also if
   /// the task is cancelled or the origin shut down.
   public func waitForRequests(_ count: Int, of pattern: PathPattern) async {

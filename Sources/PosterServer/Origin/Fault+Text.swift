@@ -12,6 +12,10 @@ extension Fault {
   ///        / "close" [ ":" bytes ]              ended by the connection's end
   ///        / "chunked" [ ":" bytes ]
   ///        / "header:" name ":" [ value ]       no value: removed
+  ///        / "other" [ ":" number ]             another picture and entity tag
+  ///        / "shift:" [ "-" ] bytes             a part from another offset
+  ///        / "short:" bytes                     a part that is shorter than asked for
+  ///        / "unsatisfiable"                    416 for every range
   /// ```
   ///
   /// Examples: `/t/p/w342/a.jpg=status:503#2`, `/t/p/*=truncate:1000`,
@@ -61,6 +65,16 @@ extension Fault.Kind {
     case "header":
       guard let value, let (name, content) = Self.header(value) else { return nil }
       self = .header(name: name, value: content.isEmpty ? nil : content)
+    case "other" where (value == nil) == (bytes == nil): self = .otherPicture(bytes ?? 1)
+    case "shift":
+      guard let value, let distance = Fault.number(value.drop { $0 == "-" }),
+        distance > 0, value.filter({ $0 == "-" }).count <= 1
+      else { return nil }
+      self = .otherRange(by: value.hasPrefix("-") ? -distance : distance)
+    case "short":
+      guard let bytes, bytes > 0 else { return nil }
+      self = .shortRange(bytes: bytes)
+    case "unsatisfiable" where value == nil: self = .unsatisfiableRange
     default: return nil
     }
   }

@@ -30,6 +30,17 @@ public struct Fault: Sendable, Hashable {
     /// compared with what is sent. A length cannot be changed this way: see
     /// ``truncate(afterBytes:)`` and ``closeWithoutLength(afterBytes:)``.
     case header(name: String, value: String?)
+    /// Another picture for a name of a picture, with an entity tag of its own: with a limited number
+    /// of occurrences, a file that is replaced between two requests. Each number is another picture.
+    case otherPicture(Int = 1)
+    /// What is asked for a range answers with a part that begins so many bytes behind it, before it
+    /// if negative, and says so; whole bodies are sent as they are.
+    case otherRange(by: Int)
+    /// What is asked for a range answers with so many bytes of it, and says so; whole bodies are
+    /// sent as they are.
+    case shortRange(bytes: Int)
+    /// What is asked for a range answers 416, whatever the range.
+    case unsatisfiableRange
   }
 
   /// Which paths it is about.

@@ -43,9 +43,10 @@ final class OriginTraffic: Sendable {
 
   // MARK: Requests
 
-  /// Counts a request and says what it meets.
-  func requestDidArrive(for path: String) -> Arrival {
+  /// Counts a request on the connection with this number and says what it meets.
+  func requestDidArrive(for path: String, on connection: Int) -> Arrival {
     let (arrival, satisfied) = state.withLock { state in
+      state.tally.requestDidArrive(on: connection)
       let satisfied = state.tally.requestDidArrive(for: path).compactMap { waiter in
         state.continuations.removeValue(forKey: waiter)
       }
@@ -122,6 +123,9 @@ final class OriginTraffic: Sendable {
 
   /// The requests so far, by path.
   var counts: [String: Int] { state.withLock { $0.tally.counts } }
+
+  /// The requests on each connection, in the order in which these were opened.
+  var connectionCounts: [Int] { state.withLock { $0.tally.connectionCounts } }
 
   /// The number of requests for the paths that `pattern` names.
   func count(of pattern: PathPattern) -> Int { state.withLock { $0.tally.count(of: pattern) } }

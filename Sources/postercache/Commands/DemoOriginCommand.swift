@@ -23,7 +23,8 @@ struct DemoOriginCommand {
         throw FlagParser.usage(
           "--fault takes PATTERN=KIND such as /t/p/*=status:503#2, not \(text); kinds are"
             + " status:CODE, redirect:URL, html, drop, truncate:BYTES, stall, close, chunked,"
-            + " header:NAME:VALUE, each with #COUNT for the first requests of a path only")
+            + " header:NAME:VALUE, other, shift:BYTES, short:BYTES, unsatisfiable, each with #COUNT for the first requests of a path only"
+        )
       }
       return fault
     }

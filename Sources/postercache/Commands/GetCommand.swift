@@ -38,6 +38,12 @@ struct GetCommand {
       // Storing may have to wait, for another process that writes: not so whoever wants the picture. A
       // reader that goes away costs nothing all the same.
       let delivery = Result { try deliver(poster) }
+      // The server may still be asked about what has been delivered: that is for the next time.
+      await withTaskCancellationHandler {
+        await pipeline.finishRevalidating()
+      } onCancel: {
+        Task.detached { await pipeline.shutdown() }
+      }
       await pipeline.shutdown()
       try delivery.get()
       return .success

@@ -99,7 +99,12 @@ extension Settings.Listing {
     try TMDBFeed(
       list, api: servers.api, credential: servers.credential, language: language,
       pageLimit: pageLimit, itemLimit: posterLimit
-    ) { request async throws(PosterError) in try await pipeline.page(request) }
+    ) { request async throws(PosterError) in
+      var request = request
+      // Nobody looks: the posters need not leave room for somebody who might.
+      request.priority = .background
+      return try await pipeline.page(request)
+    }
   }
 }
 

@@ -50,7 +50,7 @@ struct WarmCommand {
     }
     if Task.isCancelled {
       console.note(
-        "interrupted: \(tally.hits + tally.fetched) of \(counted(tally.posters, "poster")) cached,"
+        "interrupted: \(tally.cached) of \(counted(tally.posters, "poster")) cached,"
           + " run it again for the rest")
       return .interrupted
     }

@@ -108,7 +108,7 @@ struct WarmLoop {
       switch result {
       case .success(let outcome):
         tally.posterDidArrive(outcome)
-        console.detail(outcome == .hit ? "cached \(address)" : "fetched \(address)")
+        console.detail("\(outcome.word) \(address)")
       case .failure(let error):
         guard !Task.isCancelled else { break }
         tally.posterDidFail(address, place: place, error)
@@ -144,6 +144,17 @@ struct WarmLoop {
       ProgressBar(
         done: tally.done, total: tally.posters, failed: tally.failed, bytes: tally.bytes,
         bytesPerSecond: Int(Double(tally.bytes) / seconds), isListing: isListing))
+  }
+}
+
+extension PosterPipeline.WarmOutcome {
+  /// What `-v` calls it.
+  var word: String {
+    switch self {
+    case .hit: "cached"
+    case .revalidated: "revalidated"
+    case .fetched: "fetched"
+    }
   }
 }
 

@@ -21,7 +21,7 @@ enum WarmReport {
       ),
       ("hits", .integer(tally.hits)),
       ("fetched", .integer(tally.fetched)),
-      ("revalidated", .integer(0)),
+      ("revalidated", .integer(tally.revalidated)),
       ("failed", .integer(tally.failed)),
       ("bytes", .integer(tally.bytes)),
       ("seconds", .thousandths(milliseconds)),
@@ -52,6 +52,7 @@ enum WarmReport {
       "  fetched  \(tally.fetched)  (\(ByteSize(bytes: tally.bytes)) in \(time) s)",
       "  cached   \(tally.hits)",
     ]
+    if tally.revalidated > 0 { lines.append("  checked  \(tally.revalidated)  (still right)") }
     if tally.failed > 0 { lines.append("  failed   \(tally.failed)") }
     if let pinned { lines.append("  pinned   \(pinned)") }
     let reasons = [

@@ -20,6 +20,8 @@ struct WarmTally: Sendable {
   private(set) var posters = 0
   private(set) var hits = 0
   private(set) var fetched = 0
+  /// Posters that had expired, or were to be refreshed, and are still right.
+  private(set) var revalidated = 0
   /// Posters that could not be fetched or stored.
   private(set) var failed = 0
   private(set) var bytes = 0
@@ -67,6 +69,7 @@ struct WarmTally: Sendable {
   mutating func posterDidArrive(_ outcome: PosterPipeline.WarmOutcome) {
     switch outcome {
     case .hit: hits += 1
+    case .revalidated: revalidated += 1
     case .fetched(let size):
       fetched += 1
       bytes += size
@@ -82,7 +85,10 @@ struct WarmTally: Sendable {
   var failures: [Failure] { pageFailures + posterFailures.sorted { $0.place < $1.place } }
 
   /// Posters done with.
-  var done: Int { hits + fetched + failed }
+  var done: Int { cached + failed }
+
+  /// Posters that are in the cache and fresh.
+  var cached: Int { hits + fetched + revalidated }
 
   /// How the command ends when nobody interrupted it.
   var exitStatus: CommandStatus {
@@ -93,7 +99,7 @@ struct WarmTally: Sendable {
     }
     // One poster that came, or one failure of another kind, shows that the origin is there.
     let isDown =
-      hits + fetched == 0 && failed > 0 && posterFailures.allSatisfy(\.error.isOutage)
+      cached == 0 && failed > 0 && posterFailures.allSatisfy(\.error.isOutage)
     return isDown ? .originDown : .failure
   }
 }

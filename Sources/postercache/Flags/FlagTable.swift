@@ -48,6 +48,9 @@ enum FlagTable {
       "images", .value("URL", \.images), only: [.warm, .get, .pin, .unpin, .evict, .export],
       "the image host's base address, without the size (default \(PosterAddress.tmdbImages))"),
     Flag(
+      "refresh", .on(\.refresh), only: [.warm, .get],
+      "ask the server also about what is cached and fresh; what it confirms is not fetched again"),
+    Flag(
       "demo", .on(\.demo), only: [.warm, .get, .export],
       "use the embedded origin: no network, no credential"),
   ]
@@ -93,9 +96,10 @@ enum FlagTable {
       "disk-limit", .value("SIZE", \.diskLimit),
       "new limit of the cache directory, such as 512M or 2G; stays with it (1G in a new one)"),
     Flag("memory-limit", .value("SIZE", \.memoryLimit), "posters kept in memory (default 64M)"),
-    Flag("offline", .on(\.offline), "never use the network"),
     Flag(
-      "connections", .value("N", \.connections), "transfers at once to one host (default 8)"),
+      "offline", .on(\.offline), "never use the network: what is cached is used, expired or not"),
+    Flag(
+      "connections", .value("N", \.connections), "transfers at once to one host (default 16)"),
     Flag(
       "rate", .value("N", \.rate),
       "requests a second to one host (default: 40 for TMDB's hosts, no limit for others)"),
@@ -111,6 +115,9 @@ enum FlagTable {
     Flag(
       "cacert", .value("FILE", \.certificateAuthorities),
       "certificate authorities to trust instead of the system's, PEM"),
+    Flag(
+      "allow-private", .on(\.allowPrivate),
+      "let public names and redirects lead to private addresses"),
     Flag("json", .on(\.json), "print results as JSON"),
     Flag(
       "progress", .value("WHEN", \.progress),

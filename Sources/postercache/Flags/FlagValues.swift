@@ -7,7 +7,11 @@ struct FlagValues {
   /// The transfers' and tiers' settings.
   func pipeline() throws(PosterError) -> PosterPipeline.Configuration {
     var configuration = PosterPipeline.Configuration()
+    guard !flags.offline || !flags.refresh else {
+      throw FlagParser.usage("--refresh needs the network: leave out --offline")
+    }
     configuration.isOffline = flags.offline
+    configuration.isRefreshing = flags.refresh
     configuration.diskLimit = try size("disk-limit", flags.diskLimit)
     if let limit = try size("memory-limit", flags.memoryLimit) { configuration.memoryLimit = limit }
     var fetching = FetchConfiguration()
@@ -24,6 +28,7 @@ struct FlagValues {
     if let count = try integer("retries", flags.retries, 0...9) { fetching.tries = count + 1 }
     if let size = try size("max-bytes", flags.maxBytes) { fetching.maximumBodyBytes = size.bytes }
     fetching.proxy = flags.proxy
+    fetching.allowsPrivateAddresses = flags.allowPrivate
     fetching.certificateAuthoritiesFile = flags.certificateAuthorities
     configuration.fetching = fetching
     return configuration
@@ -36,6 +41,9 @@ struct FlagValues {
     }
     guard !flags.pin || !flags.dryRun else {
       throw FlagParser.usage("--dry-run stores nothing that could be pinned: leave out --pin")
+    }
+    guard !flags.refresh || !flags.dryRun else {
+      throw FlagParser.usage("--dry-run asks about no poster: leave out --refresh")
     }
     return Settings.Warm(listing: listing, isDryRun: flags.dryRun, isPinning: flags.pin)
   }

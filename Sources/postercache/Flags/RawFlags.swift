@@ -6,6 +6,8 @@ struct RawFlags: Equatable, Sendable {
   var quiet = false
   var verbose = false
   var offline = false
+  var refresh = false
+  var allowPrivate = false
   var demo = false
   var dryRun = false
   var pin = false

@@ -30,7 +30,7 @@ extension PosterError {
   var isOutage: Bool {
     switch code {
     case .network, .timedOut, .untrustedCertificate, .offline: true
-    case .status(let status): status >= 500
+    case .status(let status): (500...599).contains(status)
     default: false
     }
   }

@@ -1,4 +1,6 @@
 #pragma once
+#include "HeldLookups.h"
+
 // What tests need of C: Swift does not let programs fork.
 
 // Runs `body` in a forked child, which then ends without running anything else. Returns body's result
@@ -9,3 +11,6 @@
 // runtime does only once is done, and keep other threads idle. A child that hangs all the same is ended
 // by SIGALRM after a minute.
 int postercache_run_in_child(int (*body)(void *), void *context);
+
+// Bytes that the process has allocated and not freed; 0 with an allocator that is not glibc's.
+long postercache_allocated_bytes(void);

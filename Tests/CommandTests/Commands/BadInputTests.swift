@@ -61,7 +61,7 @@ struct BadInputTests {
     let failing = await place.warm("-v", "--limit", "3")
     #expect(failing.status == 1)
     place.origin.setFaults([])
-    let working = await place.warm("-v", "--limit", "5")
+    let working = await place.warm("-v", "--limit", "5", "--refresh")
     #expect(working.status == 0)
     let listing = await place.run("ls", "--json")
     for result in [failing, working, listing] {

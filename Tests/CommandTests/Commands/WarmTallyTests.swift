@@ -128,12 +128,14 @@ struct WarmTallyTests {
         list(&$0)
         $0.posterDidFail(address, place: 0, network)
       } == .originDown)
-    #expect(
-      status {
-        list(&$0)
-        $0.posterDidArrive(.hit)
-        $0.posterDidFail(address, place: 1, network)
-      } == .failure)
+    for outcome in [PosterPipeline.WarmOutcome.hit, .revalidated, .fetched(bytes: 1)] {
+      #expect(
+        status {
+          list(&$0)
+          $0.posterDidArrive(outcome)
+          $0.posterDidFail(address, place: 1, network)
+        } == .failure)
+    }
     #expect(
       status {
         list(&$0)

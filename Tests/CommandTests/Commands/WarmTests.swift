@@ -138,10 +138,13 @@ struct WarmTests {
     #expect(result.errorLines.allSatisfy { $0.hasPrefix("postercache: ") })
     #expect(zip(result.errorLines, report.failures).allSatisfy { $0.contains($1.url) })
     #expect(try await place.storedCount() == 3)
-    // Once the origin is well again, only what failed is fetched. The 404 may still be believed.
+    // Once the origin is well again, only what failed is fetched. The 404 is still believed.
     place.origin.setFaults([])
     let again = try await place.warm("--limit", "6").warmReport
-    #expect(again.hits == 3 && again.fetched == 3)
+    #expect(again.hits == 3 && again.fetched == 2 && again.failed == 1)
+    #expect(again.failures.map(\.url) == [addresses[1]] && again.failures[0].status == 404)
+    let refreshed = try await place.warm("--limit", "6", "--refresh").warmReport
+    #expect(refreshed.revalidated == 5 && refreshed.fetched == 1 && refreshed.failed == 0)
   }
 
   @Test func `a page that fails costs its own posters only`() async throws {

@@ -48,6 +48,9 @@ struct SettingsTests {
     let pipeline = settings.pipeline
     #expect(pipeline.diskLimit?.bytes == 2 << 30 && pipeline.memoryLimit.bytes == 8 << 20)
     #expect(try self.settings("get /a.jpg --offline").pipeline.isOffline)
+    let open = try self.settings("get /a.jpg --refresh --allow-private").pipeline
+    #expect(open.isRefreshing && open.fetching.allowsPrivateAddresses)
+    #expect(!pipeline.isRefreshing && !pipeline.fetching.allowsPrivateAddresses)
     #expect(pipeline.fetching.connectionsPerHost == 4)
     #expect(pipeline.fetching.requestsPerSecond == 2.5)
     #expect(pipeline.fetching.timeoutSeconds == 9)

@@ -103,9 +103,10 @@ struct DiskCacheTests {
     }
   }
 
-  @Test func `another format is refused and not touched`() throws {
+  @Test(arguments: [1, 3])
+  func `another format is refused and not touched`(version: Int) throws {
     let path = directory.path
-    try write("postercache cache format 2\n", to: "\(path)/format")
+    try write("postercache cache format \(version)\n", to: "\(path)/format")
     let error = #expect(throws: PosterError.self) { try DiskCache(directory: path) }
     #expect(error?.code == .unsupportedFormat)
     #expect(CacheFiles.names(in: path) == ["format"])

@@ -32,7 +32,8 @@ struct DiskFormatTests {
 
   @Test func `rows of the index are as long as documented`() {
     #expect(CacheKey.size == 16)
-    #expect(EntryRow.size == 56)
+    #expect(EntryRow.size == 64)
+    #expect(AbsenceRow.size == 36)
     #expect(RecencyKey.size == 8)
     #expect(SegmentKey.size == 4)
     #expect(SegmentRow.size == 24)
@@ -41,9 +42,12 @@ struct DiskFormatTests {
   }
 
   @Test func `rows come back as they were written`() {
-    let entry = EntryRow(
+    var entry = EntryRow(
       segment: 7, offset: 1 << 20, isPinned: true, isUnseen: false, metadataLength: 200,
       bodyLength: 40_000, sequence: 99, tick: 12, storedAt: -5, expiresAt: 1 << 50)
+    entry.staleUse.isForbidden = true
+    entry.staleUse.whileRevalidatingSeconds = 86_400
+    entry.staleUse.ifErrorSeconds = .max
     #expect(entry.withBytes { EntryRow(bytes: $0) } == entry)
     let segment = SegmentRow(committedEnd: 8192, liveBytes: 4096, liveCount: 1, isOpen: false)
     #expect(segment.withBytes { SegmentRow(bytes: $0) } == segment)
@@ -52,6 +56,14 @@ struct DiskFormatTests {
     totals.corrupt = 1 << 40
     totals.boot = Boot(high: .max, low: 7)
     #expect(totals.withBytes { TotalsRow(bytes: $0) } == totals)
+    let address = SamplePoster.request(1).address
+    let absence = Absence(
+      status: 410, notedAt: Date(timeIntervalSince1970: 1_800_000_000),
+      until: Date(timeIntervalSince1970: 1_800_000_600))
+    let row = AbsenceRow(absence, of: address, seed: 7)
+    #expect(row?.withBytes { AbsenceRow(bytes: $0) } == row)
+    #expect(row?.absence(of: address, seed: 7) == absence)
+    #expect(row?.absence(of: SamplePoster.request(2).address, seed: 7) == nil)
     let pending = PendingKey(segment: 0x0102_0304, offset: 5)
     #expect(pending.withBytes { Array($0) } == [1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 5])
     #expect(pending.withBytes { PendingKey(bytes: $0) } == pending)

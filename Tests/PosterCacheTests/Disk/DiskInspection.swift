@@ -72,7 +72,10 @@ struct DiskInspection {
       let (number, version) = try #require(
         TorturePoster.identity(of: entry.metadata), "\(context)", sourceLocation: location)
       versions[number] = version
-      let length = try #require(RecordMetadata.length(of: entry.metadata))
+      // What was confirmed is in the index only.
+      var recorded = entry.metadata
+      recorded.staleUse = StaleUse()
+      let length = try #require(RecordMetadata.length(of: recorded))
       let blocks = SegmentFormat.blockBytes(RecordHeader.size + length + entry.bytes)
       bytes += blocks
       if entry.isPinned { pinnedBytes += blocks }

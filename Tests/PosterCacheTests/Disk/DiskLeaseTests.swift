@@ -208,6 +208,7 @@ struct DiskLeaseTests {
     }
     let request = SamplePoster.request(1)
     let isInsertRefused = Monitor(false)
+    let isConfirmRefused = Monitor(false)
     // For the rehearsal, in which nothing is refused.
     _ = isRefused { throw ForkGuard.error }
     let checks = [
@@ -218,6 +219,7 @@ struct DiskLeaseTests {
       isRefused { try cache.forEachEntry { _ in true } },
       isRefused { try cache.evict([request]) },
       isRefused { try cache.removeAll() },
+      isRefused { _ = try cache.absence(of: request) },
       isRefused { _ = try DiskCache(directory: path) },
       isRefused { _ = try DiskCache.verify(directory: path) },
     ]
@@ -225,9 +227,15 @@ struct DiskLeaseTests {
       guard case .failure(let error) = result, error.code == .forkedProcess else { return }
       isInsertRefused.withLock { $0 = true }
     }
+    let poster = SamplePoster.make(1)
+    cache.confirm(poster, as: poster.metadata) { result in
+      guard case .failure(let error) = result, error.code == .forkedProcess else { return }
+      isConfirmRefused.withLock { $0 = true }
+    }
+    cache.noteAbsence(of: request, Absence(status: 404, notedAt: Date(), until: Date() + 600))
     cache.noteUse(of: request, isSeen: true)
     cache.close()
-    guard isInsertRefused.withLock({ $0 }) else {
+    guard isInsertRefused.withLock({ $0 }), isConfirmRefused.withLock({ $0 }) else {
       return CInt(checks.firstIndex(of: false) ?? checks.count) + 1
     }
     return CInt(checks.firstIndex(of: false).map { $0 + 1 } ?? 0)

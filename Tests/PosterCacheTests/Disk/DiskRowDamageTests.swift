@@ -74,6 +74,33 @@ struct DiskRowDamageTests {
     }
   }
 
+  @Test func `notes of absence that cannot be are no trap`() async throws {
+    await #expect(processExitsWith: .success) {
+      let request = SamplePoster.request(3)
+      let absence = Absence(status: 404, notedAt: Date(), until: Date() + 600)
+      for kind in 0..<5 {
+        try DiskRowDamageTests.damaging { transaction throws(PosterError) in
+          guard var row = AbsenceRow(absence, of: request.address, seed: 0) else { return }
+          let last = NumberRow(kind == 3 ? .max : RecencyKey.maximumTick)
+          switch kind {
+          case 0: row.number = .max
+          case 1: row.until = .min
+          case 2: row.status = .max
+          default: try transaction.put(.negativeOrder, last, request.key)
+          }
+          if kind < 4 { try transaction.put(.negative, request.key, row) }
+        } then: { cache in
+          let outcome = Result { try cache.absence(of: request) }
+          if kind < 3, case .success = outcome { fatalError("kind \(kind) was believed") }
+          for number in 3..<6 { cache.noteAbsence(of: SamplePoster.request(number), absence) }
+          _ = cache.store(SamplePoster.make(3))
+          let index = try DiskCache.verify(directory: cache.directory.path).index
+          if kind < 3, index == .intact { fatalError("kind \(kind) was not noticed") }
+        }
+      }
+    }
+  }
+
   @Test func `a date that cannot be is no trap for a listing`() async throws {
     await #expect(processExitsWith: .success) {
       print(Date(milliseconds: .max).formatted(.iso8601))

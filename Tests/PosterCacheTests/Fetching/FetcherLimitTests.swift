@@ -68,6 +68,28 @@ struct FetcherLimitTests {
     }
   }
 
+  @Test func `a header line that is too long is told`() throws {
+    try withServer(.once) { _ in
+      [.response(200, ["X: " + String(repeating: "x", count: 200_000)], body: TestPicture.png)]
+    } run: { server, fetcher throws in
+      let outcome = try fetcher.outcome(of: server.address("/a"))
+      #expect(outcome.code == .network)
+      #expect(
+        outcome.message
+          == "a header line that is too long, or no memory left: \(server.address("/a"))")
+    }
+  }
+
+  @Test func `a message names the server that a redirect led to, without a password`() throws {
+    try withServer(.once) { _ in
+      [.response(302, ["Location: http://user:secret@127.0.0.1:1/b"])]
+    } run: { server, fetcher throws in
+      let outcome = try fetcher.outcome(of: server.address("/a"))
+      #expect(outcome.code == .network)
+      #expect(outcome.message == "cannot connect to 127.0.0.1:1: Connection refused")
+    }
+  }
+
   @Test func `a redirect to what is no address is the server's fault`() throws {
     try withServer { _ in
       [.response(302, ["Location: http://[::1/a.jpg"])]
@@ -120,14 +142,30 @@ struct FetcherLimitTests {
     }
   }
 
-  @Test func `a proxy's password is in no message`() throws {
+  @Test(arguments: [
+    "gopher://user:5ec2e7@127.0.0.1:1", "http://user:5ec2e7@127.0.0.1:99999", "ftp.5ec2e7.test",
+    "http://", "socks6://5ec2e7",
+  ]) func `what is no proxy is refused before`(proxy: String) {
+    var configuration = FetchConfiguration()
+    configuration.proxy = proxy
+    let error = #expect(throws: PosterError.self) { try Fetcher(configuration) }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error?.message.hasPrefix("a proxy's address begins with http, https, ") == true)
+    #expect(error?.message.contains("user:5ec2e7") == false)
+  }
+
+  @Test(arguments: [
+    "http://", "https://", "socks4://", "socks4a://", "socks5://", "SOCKS5H://", "",
+  ])
+  func `a proxy that cannot be reached is told, its password is not`(scheme: String) throws {
     var configuration = FetchConfiguration.once
-    configuration.proxy = "gopher://user:5ec2e7@127.0.0.1:1"
+    configuration.proxy = "\(scheme)user:5ec2e7@127.0.0.1:1"
     let fetcher = try Fetcher(configuration)
     defer { fetcher.shutdown() }
-    let outcome = try fetcher.outcome(of: "http://images.test/a.jpg")
+    let outcome = try fetcher.outcome(of: "http://127.0.0.1/a.jpg")
     #expect(outcome.code == .network)
-    #expect(!outcome.message.contains("5ec2e7"), "\(outcome.message)")
+    #expect(
+      outcome.message == "cannot connect to 127.0.0.1:80 through the proxy: Connection refused")
   }
 
   @Test func `no descriptors left is told as that`() async {
@@ -411,7 +449,7 @@ struct FetcherLimitTests {
 }
 
 /// What the descriptors are that this process has open, by number.
-private func openDescriptors() -> [CInt: String] {
+func openDescriptors() -> [CInt: String] {
   var descriptors: [CInt: String] = [:]
   var buffer = [CChar](repeating: 0, count: 256)
   for number in 0..<1024 as Range<CInt> where fcntl(number, F_GETFD) != -1 {

@@ -193,6 +193,28 @@ struct FetcherTests {
     }
   }
 
+  @Test func `a failure's status counts, whatever becomes of its body`() throws {
+    var configuration = FetchConfiguration.once
+    configuration.timeoutSeconds = 0.25
+    let gate = Gate()
+    try withServer(configuration) { request in
+      let status = Int(request.target.dropFirst().prefix(3)) ?? 0
+      return switch request.target.dropFirst(4) {
+      case "reset": [.response(status, body: [1, 2], announcing: 9), .reset]
+      case "stall": [.response(status, body: [1, 2], announcing: 9), .wait(gate)]
+      case "chunk": [.unannounced(status, ["Transfer-Encoding: chunked"], body: [90]), .close]
+      default: [.response(status, body: [1, 2], announcing: 9), .close]
+      }
+    } run: { server, fetcher throws in
+      for status in [404, 503] {
+        for ending in ["close", "reset", "stall", "chunk"] {
+          let outcome = try fetcher.outcome(of: server.address("/\(status)\(ending)"))
+          #expect(outcome.code == .status(status), "\(ending): \(outcome.message)")
+        }
+      }
+    }
+  }
+
   @Test func `what is no HTTP is a network error`() throws {
     try withServer(.once) { _ in
       [.send(Array("220 mail.test ESMTP\r\n".utf8)), .close]
@@ -318,11 +340,11 @@ struct FetcherTests {
       [.wait(gate), .response(body: TestPicture.jpeg())]
     } run: { server, fetcher throws in
       let completions = Completions()
-      for number in 1...20 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
-      server.waitForRequests(8)
+      for number in 1...40 { try fetcher.fetch(server.address("/\(number)"), into: completions) }
+      server.waitForRequests(16)
       gate.open()
-      #expect(completions.wait(20).allSatisfy { $0.response != nil })
-      #expect(server.largestActiveCount == 8)
+      #expect(completions.wait(40).allSatisfy { $0.response != nil })
+      #expect(server.largestActiveCount == 16)
     }
   }
 

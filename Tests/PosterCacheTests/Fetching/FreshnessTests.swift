@@ -103,6 +103,39 @@ struct FreshnessTests {
 
   // MARK: -
 
+  @Test func `a folded line goes on with the one before it, kept or not`() {
+    #expect(freshness([date, "Cache-Control: max-age=60,", " no-store"]).isStorable == false)
+    #expect(freshness([date, "Cache-Control: max-age=60,", "X: y", "\tno-store"]).isStorable)
+    #expect(lifetime([date, "X: y", " Cache-Control: max-age=60"]) == 7 * 86_400)
+    #expect(lifetime(["Expires: Sun, 06 Nov 1994", "\t 09:49:37 GMT"]) == 3600)
+    // Of several, the first counts, with all of its lines.
+    #expect(lifetime([date, "Age: 60", "Age: 6", " 0", "Cache-Control: max-age=600"]) == 540)
+    #expect(
+      headers(["Vary: Accept", " , Origin", "Vary: Cookie"]).vary == "Accept , Origin,Cookie")
+    #expect(headers(["ETag: \"1", "  2\""]).etag == "\"1 2\"")
+  }
+
+  @Test func `a quote that does not end hides nothing`() {
+    #expect(!freshness([date, "Cache-Control: max-age=60, x=\"y, no-store"]).isStorable)
+    #expect(freshness([date, "Cache-Control: max-age=60, x=\"y, no-store\""]).isStorable)
+    #expect(lifetime([date, "Cache-Control: x=\"y\\\", max-age=60"]) == 60)
+  }
+
+  @Test func `a header too long to be read promises nothing`() {
+    let long = String(repeating: "a", count: 20_000)
+    let control = freshness([date, "Cache-Control: max-age=60, x=\"\(long)\", no-store"])
+    #expect(!control.isStorable)
+    #expect(!freshness([date, "Cache-Control: \(long)", " max-age=60"]).isStorable)
+    #expect(headers(["Vary: \(long)"]).vary == "*")
+    #expect(headers(["Vary: Accept", "Vary: \(long)"]).vary == "*")
+    #expect(headers(["ETag: \"1\"", "ETag: \"\(long)\""]).etag == "\"1\"")
+    let many = [String](repeating: "Cache-Control: max-age=60", count: 2000)
+    #expect(!freshness(many + ["Cache-Control: no-store"]).isStorable)
+    let full = "ETag: \"\(String(repeating: "e", count: 16_370))\""
+    let coded = headers([full, "Transfer-Encoding: chunked", "Content-Length: 5"])
+    #expect(coded.hasTransferEncoding && coded.contentLength == nil)
+  }
+
   private func lifetime(_ lines: [String]) -> Double {
     freshness(lines).expiresAt.timeIntervalSince(received)
   }

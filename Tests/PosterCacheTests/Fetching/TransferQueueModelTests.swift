@@ -14,9 +14,12 @@ struct TransferQueueModelTests {
     configuration.requestsPerSecond =
       Bool.random(using: &random) ? nil : [0.5, 2, 5].randomElement(using: &random)
     configuration.timeoutSeconds = 10
-    let maximum = Int.random(in: 2...6, using: &random)
+    let window = [nil, 1, 2].randomElement(using: &random)!  // not empty
+    configuration.prefetchWindow = window.map { .fixed($0) } ?? .unlimited
+    let maximum = Int.random(in: 2...9, using: &random)
     var queue = TransferQueue(configuration, maximumTransfers: maximum)
-    var model = QueueModel(configuration: configuration, maximumTransfers: maximum)
+    var model = QueueModel(
+      configuration: configuration, maximumTransfers: maximum, window: window ?? .max)
     // The queue names transfers by number, the model by address.
     var names: [Int: String] = [:]
     var now: UInt64 = 0
@@ -37,8 +40,9 @@ struct TransferQueueModelTests {
         expected = model.requestWasMade(request, ticket: ticket(lastTicket), now: now)
       case 8..<12:
         let dropped = ticket(.random(in: 1...lastTicket + 1, using: &random))
-        actions = queue.ticketWasDropped(dropped, now: now)
-        expected = model.ticketWasDropped(dropped, now: now)
+        let isNearlyDone = Bool.random(using: &random)
+        actions = queue.ticketWasDropped(dropped, now: now) { _, _ in isNearlyDone }
+        expected = model.ticketWasDropped(dropped, now: now, isNearlyDone: isNearlyDone)
       case 12..<18:
         guard let (id, name) = names.min(by: { $0.key < $1.key }) else { continue }
         names[id] = nil
@@ -52,7 +56,7 @@ struct TransferQueueModelTests {
         expected = model.timeDidPass(now: now)
       default:
         guard step > 350 else { continue }
-        actions = queue.didShutDown()
+        actions = queue.didShutDown(now: now)
         expected = model.didShutDown()
       }
       let named = actions.map { action -> QueueModel.Action in
@@ -63,6 +67,8 @@ struct TransferQueueModelTests {
           return .start(name)
         case .abort(let id):
           return .abort(names.removeValue(forKey: id) ?? "unknown")
+        case .prioritize(let id, let priority):
+          return .prioritize(names[id] ?? "unknown", priority)
         case .complete(let tickets, let ending): return .complete(tickets.sorted(), ending)
         }
       }
@@ -80,11 +86,15 @@ struct TransferQueueModelTests {
   }
 
   private static func outcome(_ random: inout SeededGenerator) -> TransferQueue.Outcome {
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 0..<4: .final
     case 4..<6: .retriable(retryAfter: nil)
-    case 6: .retriable(retryAfter: .random(in: 0...3, using: &random))
-    default: .retriable(retryAfter: Bool.random(using: &random) ? 0 : 12)
+    case 6: .retriableAtOnce
+    case 7: .retriable(retryAfter: .random(in: 0...3, using: &random), status: 503)
+    default:
+      .retriable(
+        retryAfter: Bool.random(using: &random) ? 0 : 12,
+        status: Bool.random(using: &random) ? 429 : 503)
     }
   }
 }
@@ -94,6 +104,7 @@ private struct QueueModel {
   enum Action: Equatable, Comparable {
     case start(String)
     case abort(String)
+    case prioritize(String, Priority)
     case complete([Ticket], TransferQueue.Ending)
 
     var isStart: Bool { if case .start = self { true } else { false } }
@@ -106,8 +117,13 @@ private struct QueueModel {
     let host: String
     var tickets: [(ticket: Ticket, priority: Priority)]
     var tries = 0
-    var isRunning = false
+    var runsAs: Priority?
     var delayedUntil: UInt64?
+    /// Until when it may go on, wanted by nobody.
+    var finishesBy: UInt64?
+
+    var isRunning: Bool { runsAs != nil }
+    var priority: Priority { tickets.map(\.priority).max() ?? .background }
 
     var rank: TransferQueue.Rank {
       tickets.map { TransferQueue.Rank(priority: $0.priority, ticket: $0.ticket) }.min()
@@ -117,9 +133,14 @@ private struct QueueModel {
 
   let configuration: FetchConfiguration
   let maximumTransfers: Int
+  /// Transfers below visible at once to one host.
+  let window: Int
   var transfers: [Transfer] = []
+  /// Until when somebody may be looking at what a host sends.
+  var watchedUntil: [String: UInt64] = [:]
   var starts: [String: [UInt64]] = [:]
   var heldUntil: [String: UInt64] = [:]
+  var heldStatus: [String: Int] = [:]
   var completed: [Ticket: Int] = [:]
   var isShutDown = false
 
@@ -132,23 +153,44 @@ private struct QueueModel {
   ) -> [Action] {
     if isShutDown { return [complete([ticket], .cancelled)] }
     let name = request.address.canonical
+    let host = request.address.host
+    var actions: [Action] = []
     if let index = index(of: name) {
       transfers[index].tickets.append((ticket, request.priority))
+      transfers[index].finishesBy = nil
+      actions = prioritize(index)
     } else {
-      let host = request.address.host
       if let block = block(host, now: now) { return [complete([ticket], block)] }
       transfers.append(
         Transfer(name: name, host: host, tickets: [(ticket, request.priority)]))
     }
-    return startReady(now: now)
+    if request.priority > .background {
+      watchedUntil[host] = now + 60 * nanosecondsPerSecond
+    }
+    return actions + startReady(now: now)
   }
 
-  mutating func ticketWasDropped(_ ticket: Ticket, now: UInt64) -> [Action] {
+  /// What follows from changed tickets of a running transfer.
+  private mutating func prioritize(_ index: Int) -> [Action] {
+    let priority = transfers[index].priority
+    guard let old = transfers[index].runsAs, old != priority else { return [] }
+    transfers[index].runsAs = priority
+    return [.prioritize(transfers[index].name, priority)]
+  }
+
+  mutating func ticketWasDropped(
+    _ ticket: Ticket, now: UInt64, isNearlyDone: Bool
+  ) -> [Action] {
     guard let index = transfers.firstIndex(where: { $0.tickets.contains { $0.ticket == ticket } })
     else { return [] }
     var actions = [complete([ticket], .cancelled)]
     transfers[index].tickets.removeAll { $0.ticket == ticket }
-    if transfers[index].tickets.isEmpty {
+    if !transfers[index].tickets.isEmpty {
+      actions += prioritize(index)
+    } else if transfers[index].isRunning, isNearlyDone {
+      transfers[index].finishesBy = now + nanosecondsPerSecond / 2
+      actions += prioritize(index)
+    } else {
       if transfers[index].isRunning { actions.append(.abort(transfers[index].name)) }
       transfers.remove(at: index)
     }
@@ -159,22 +201,32 @@ private struct QueueModel {
     _ name: String, _ outcome: TransferQueue.Outcome, now: UInt64, jitter: Double
   ) -> [Action] {
     guard let index = index(of: name) else { return [] }
-    transfers[index].isRunning = false
+    transfers[index].runsAs = nil
     let host = transfers[index].host
     var actions: [Action] = []
-    guard case .retriable(let retryAfter) = outcome else {
+    let isLastTry =
+      transfers[index].tries == configuration.tries || transfers[index].tickets.isEmpty
+    if outcome == .retriableAtOnce, !transfers[index].tickets.isEmpty {
+      if let block = block(host, now: now) { return [end(name, block)] + startReady(now: now) }
+      transfers[index].tries -= 1
+      return startReady(now: now)
+    }
+    guard case .retriable(let retryAfter, let status) = outcome else {
       return [end(name, .finished)] + startReady(now: now)
     }
     if let retryAfter {
-      heldUntil[host] = max(
-        heldUntil[host] ?? 0, now + UInt64(retryAfter * Double(nanosecondsPerSecond)))
+      let until = now + UInt64(retryAfter * Double(nanosecondsPerSecond))
+      if until > heldUntil[host] ?? 0 {
+        heldUntil[host] = until
+        heldStatus[host] = status
+      }
     }
     if let block = block(host, now: now) {
       for waiting in transfers where waiting.host == host && !waiting.isRunning {
         actions.append(
           end(waiting.name, waiting.name == name && retryAfter == nil ? .finished : block))
       }
-    } else if transfers[index].tries == configuration.tries {
+    } else if isLastTry {
       actions.append(end(name, .finished))
     } else {
       let full = 0.25 * (transfers[index].tries == 1 ? 1 : 2)
@@ -196,15 +248,26 @@ private struct QueueModel {
   }
 
   func nextWake(now: UInt64) -> UInt64? {
-    transfers.filter { !$0.isRunning }.compactMap { transfer -> UInt64? in
+    transfers.compactMap { transfer -> UInt64? in
+      if transfer.isRunning { return transfer.finishesBy }
       if let until = transfer.delayedUntil { return until }
-      let opening = opening(transfer.host)
-      return opening > now && hasConnection(transfer.host) ? opening : nil
+      // Those behind the best of their host do not count: it goes first.
+      let isFirst = !transfers.contains { other in
+        other.host == transfer.host && !other.isRunning && other.delayedUntil == nil
+          && other.rank < transfer.rank
+      }
+      guard isFirst else { return nil }
+      let opening = opening(transfer, now: now)
+      return opening > now && hasConnection(transfer) ? opening : nil
     }.min()
   }
 
   private mutating func startReady(now: UInt64) -> [Action] {
     var actions: [Action] = []
+    for transfer in transfers where transfer.finishesBy.map({ $0 <= now }) ?? false {
+      actions.append(.abort(transfer.name))
+    }
+    transfers.removeAll { $0.finishesBy.map { $0 <= now } ?? false }
     for index in transfers.indices where transfers[index].delayedUntil.map({ $0 <= now }) ?? false {
       transfers[index].delayedUntil = nil
     }
@@ -212,7 +275,7 @@ private struct QueueModel {
       let index = transfers.indices.filter({ isReady($0, now: now) })
         .min(by: { transfers[$0].rank < transfers[$1].rank })
     {
-      transfers[index].isRunning = true
+      transfers[index].runsAs = transfers[index].priority
       transfers[index].tries += 1
       starts[transfers[index].host, default: []].append(now)
       actions.append(.start(transfers[index].name))
@@ -222,23 +285,35 @@ private struct QueueModel {
 
   private func isReady(_ index: Int, now: UInt64) -> Bool {
     let transfer = transfers[index]
-    return !transfer.isRunning && transfer.delayedUntil == nil && hasConnection(transfer.host)
-      && opening(transfer.host) <= now
+    let others = transfers.count { $0.isRunning && $0.runsAs != .visible }
+    let mayStart =
+      transfer.priority == .visible || others < maximumTransfers - maximumTransfers / 8
+    return !transfer.isRunning && transfer.delayedUntil == nil && mayStart
+      && hasConnection(transfer) && opening(transfer, now: now) <= now
   }
 
-  private func hasConnection(_ host: String) -> Bool {
-    transfers.count { $0.isRunning && $0.host == host } < configuration.connectionsPerHost
+  private func hasConnection(_ transfer: Transfer) -> Bool {
+    let running = transfers.filter { $0.isRunning && $0.host == transfer.host }
+    return running.count < configuration.connectionsPerHost
+      && (transfer.priority == .visible || running.count { $0.runsAs != .visible } < window)
   }
 
-  private func opening(_ host: String) -> UInt64 {
-    var opening = heldUntil[host] ?? 0
+  private func opening(_ transfer: Transfer, now: UInt64) -> UInt64 {
+    var opening = heldUntil[transfer.host] ?? 0
     if let rate = configuration.requestsPerSecond {
       let number = max(Int(rate), 1)
       let window = UInt64(Double(number) / rate * Double(nanosecondsPerSecond))
-      let previous = starts[host] ?? []
-      if previous.count >= number {
-        opening = max(opening, previous[previous.count - number] + window)
+      let previous = starts[transfer.host] ?? []
+      func start(_ usable: Int) -> UInt64 {
+        previous.count >= usable ? previous[previous.count - usable] + window : 0
       }
+      var passes = start(number)
+      if transfer.priority != .visible {
+        // A quarter is left to visible ones as long as somebody may be looking.
+        let watched = watchedUntil[transfer.host] ?? 0
+        passes = min(start(number - number / 4), max(passes, watched))
+      }
+      opening = max(opening, passes)
     }
     return opening
   }
@@ -246,7 +321,7 @@ private struct QueueModel {
   private func block(_ host: String, now: UInt64) -> TransferQueue.Ending? {
     guard let until = heldUntil[host], until > now, until - now > patience else { return nil }
     let seconds = Double(until - now) / Double(nanosecondsPerSecond)
-    return .held(host: host, seconds: Int(seconds.rounded(.up)))
+    return .held(host: host, seconds: Int(seconds.rounded(.up)), status: heldStatus[host] ?? 0)
   }
 
   private func index(of name: String) -> Int? { transfers.firstIndex { $0.name == name } }

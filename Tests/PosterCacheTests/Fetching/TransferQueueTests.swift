@@ -69,6 +69,89 @@ struct TransferQueueTests {
     #expect(queue.finish(1, now: 0) == [.start(2), .complete([ticket(2)], .finished)])
   }
 
+  @Test func `a transfer that is nearly done goes on for nobody, and serves who asks meanwhile`()
+    throws
+  {
+    var queue = TransferQueue(configuration(connections: 1))
+    _ = try queue.make("/a", 1)
+    #expect(
+      queue.ticketWasDropped(ticket(1), now: 0) { _, _ in true } == [
+        .prioritize(0, .background), .complete([ticket(1)], .cancelled),
+      ])
+    var other = queue
+    #expect(queue.finish(0, now: 1) == [.complete([], .finished)])
+    #expect(try other.make("/a", 2) == [.prioritize(0, .visible)])
+    #expect(other.nextWake.map { other.timeDidPass(now: $0) } == [])
+    #expect(other.finish(0, now: 1) == [.complete([ticket(2)], .finished)])
+    #expect(queue.cancellations == TransferQueue.Cancellations(finishing: 1))
+  }
+
+  @Test func `one that stalls instead is stopped, and one that fails is not tried again`() throws {
+    var queue = TransferQueue(configuration(connections: 1))
+    _ = try queue.make("/a", 1)
+    _ = try queue.make("/b", 2)
+    _ = queue.ticketWasDropped(ticket(1), now: 0) { _, _ in true }
+    var other = queue
+    let deadline = try #require(queue.nextWake)
+    #expect(deadline == TransferQueue.longestFinish)
+    #expect(queue.timeDidPass(now: deadline - 1) == [])
+    #expect(queue.timeDidPass(now: deadline) == [.abort(0), .start(1)])
+    #expect(queue.cancellations == TransferQueue.Cancellations(stopped: 1))
+    #expect(
+      other.transferDidFinish(0, .retriable(retryAfter: nil), now: 1, jitter: 0) == [
+        .start(1), .complete([], .finished),
+      ])
+  }
+
+  @Test func `a running transfer is as urgent as its best ticket`() throws {
+    var queue = TransferQueue(configuration())
+    _ = try queue.make("/a", 1, .background)
+    #expect(try queue.make("/a", 2, .prefetch) == [.prioritize(0, .prefetch)])
+    #expect(try queue.make("/a", 3, .visible) == [.prioritize(0, .visible)])
+    #expect(try queue.make("/a", 4, .background) == [])
+    #expect(
+      queue.ticketWasDropped(ticket(3), now: 0) == [
+        .prioritize(0, .prefetch), .complete([ticket(3)], .cancelled),
+      ])
+    #expect(queue.priority(of: 0) == .prefetch)
+  }
+
+  @Test func `a prefetch that has become visible makes room in the window`() throws {
+    var limits = configuration(connections: 4)
+    limits.prefetchWindow = .fixed(1)
+    var queue = TransferQueue(limits)
+    #expect(try queue.make("/a", 1, .prefetch) == [.start(0)])
+    #expect(try queue.make("/b", 2, .prefetch) == [])
+    #expect(try queue.make("/a", 3, .visible) == [.prioritize(0, .visible), .start(1)])
+    #expect(try queue.make("/c", 4, .prefetch) == [])
+    #expect(try queue.make("/d", 5, .visible) == [.start(3)])
+  }
+
+  @Test func `an eighth of all transfers is left to visible ones`() throws {
+    var limits = configuration(connections: 100)
+    limits.prefetchWindow = .unlimited
+    var queue = TransferQueue(limits, maximumTransfers: 16)
+    for number in 0..<14 {
+      #expect(try queue.make("/\(number)", number, .prefetch) == [.start(number)])
+    }
+    #expect(try queue.make("/14", 14, .prefetch) == [])
+    #expect(try queue.make("/15", 15, .visible) == [.start(15)])
+  }
+
+  @Test func `a quarter of the request rate is left to visible ones`() throws {
+    var limits = configuration(connections: 100)
+    limits.requestsPerSecond = 8
+    limits.prefetchWindow = .unlimited
+    var queue = TransferQueue(limits)
+    for number in 0..<6 {
+      #expect(try queue.make("/\(number)", number, .prefetch) == [.start(number)])
+    }
+    #expect(try queue.make("/6", 6, .prefetch) == [])
+    #expect(try queue.make("/7", 7, .visible) == [.start(7)])
+    #expect(try queue.make("/8", 8, .visible) == [.start(8)])
+    #expect(try queue.make("/9", 9, .visible) == [])
+  }
+
   @Test func `the last dropped ticket stops a running transfer`() throws {
     var queue = TransferQueue(configuration(connections: 1))
     _ = try queue.make("/a", 1)
@@ -105,6 +188,34 @@ struct TransferQueueTests {
     #expect(queue.fail(0, now: second) == [.complete([ticket(1)], .finished)])
     #expect(queue.retryCount == 2)
     #expect(queue.nextWake == nil)
+  }
+
+  @Test func `what has to be asked for otherwise is asked for at once, and that is no try`() throws
+  {
+    var limits = configuration(connections: 1)
+    limits.tries = 1
+    var queue = TransferQueue(limits)
+    _ = try queue.make("/a", 1)
+    _ = try queue.make("/b", 2)
+    #expect(queue.restart(0) == [.start(0)])
+    #expect(queue.retryCount == 0)
+    #expect(queue.restart(0) == [.start(0)])
+    #expect(queue.fail(0, now: 0) == [.start(1), .complete([ticket(1)], .finished)])
+    // Nobody wants it any more.
+    _ = queue.ticketWasDropped(ticket(2), now: 0) { _, _ in true }
+    #expect(queue.restart(1) == [.complete([], .finished)])
+  }
+
+  @Test func `a queued transfer asks as strictly as the strictest of those who want it`() throws {
+    var queue = TransferQueue(configuration(connections: 1))
+    _ = try queue.make("/running", 1)
+    var request = FetchRequest(try PosterAddress("http://images.test/a"))
+    request.isRefresh = true
+    _ = try queue.make("/a", 2)
+    #expect(queue.requestWasMade(request, ticket: ticket(3), now: 0) == [])
+    #expect(queue.request(of: 1).isRefresh)
+    _ = try queue.make("/a", 4)
+    #expect(queue.request(of: 1).isRefresh)
   }
 
   @Test func `a Retry-After holds the whole host, and no other`() throws {
@@ -193,7 +304,7 @@ struct TransferQueueTests {
   @Test func `a rate below one spreads requests over seconds`() {
     var limiter = RateLimiter(requestsPerSecond: 0.5)
     limiter.requestDidStart(now: 7)
-    #expect(limiter.nextStart == 2 * Self.second + 7)
+    #expect(limiter.nextStart() == 2 * Self.second + 7)
   }
 
   @Test func `TMDB's hosts have limits of their own, others only the configured ones`() {
@@ -266,6 +377,10 @@ extension TransferQueue {
 
   fileprivate mutating func finish(_ id: TransferID, now: UInt64) -> [Action] {
     transferDidFinish(id, .final, now: now, jitter: 0)
+  }
+
+  fileprivate mutating func restart(_ id: TransferID) -> [Action] {
+    transferDidFinish(id, .retriableAtOnce, now: 0, jitter: 0)
   }
 
   fileprivate mutating func fail(

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -19,6 +20,20 @@ struct MemoryCacheTests {
     cache.removeAll()
     #expect(cache.count == 0)
     #expect(cache.totalBytes == 0)
+  }
+
+  @Test func `what was read from disk does not take the place of a later version`() throws {
+    let cache = MemoryCache(limitBytes: 10_000)
+    let later = SamplePoster.make(1, bytes: 2000)
+    var metadata = later.metadata
+    metadata.storedAt -= 1
+    let earlier = StoredPoster(key: later.key, metadata: metadata, body: later.body)
+    cache.restore(earlier)
+    #expect(cache.poster(for: later.key) === earlier)
+    cache.restore(later)
+    #expect(cache.poster(for: later.key) === later)
+    cache.restore(earlier)
+    #expect(cache.poster(for: later.key) === later)
   }
 
   @Test func `threads that read, insert and remove at once keep the limit`() async {

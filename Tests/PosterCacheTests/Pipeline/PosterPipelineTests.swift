@@ -103,7 +103,7 @@ struct PosterPipelineTests {
     await pipeline.shutdown()
   }
 
-  @Test func `an expired poster is fetched again, and used when offline`() async throws {
+  @Test func `an expired poster is asked for again, and used when offline`() async throws {
     // The origin tells the real time, and an answer is as old as the clocks differ.
     let time = Monitor(Date())
     var configuration = self.configuration()
@@ -117,7 +117,7 @@ struct PosterPipelineTests {
     #expect(try await pipeline.poster(for: request).source == .memory)
     time.withLock { $0 += 11 }
     #expect(pipeline.cachedPoster(for: request) == nil)
-    #expect(try await pipeline.poster(for: request).source == .network)
+    #expect(try await pipeline.poster(for: request).source == .revalidated)
     await pipeline.shutdown()
 
     time.withLock { $0 += 1000 }
@@ -163,7 +163,7 @@ struct PosterPipelineTests {
     let request = try self.request("ahead.jpg")
     #expect(try await pipeline.poster(for: request).source == .network)
     time.withLock { $0 = Date() }
-    #expect(try await pipeline.poster(for: request).source == .network)
+    #expect(try await pipeline.poster(for: request).source == .revalidated)
     #expect(try await pipeline.poster(for: request).source == .memory)
     await pipeline.shutdown()
   }

@@ -24,6 +24,12 @@ struct FaultTests {
     ("/a=close:7", Fault("/a", .closeWithoutLength(afterBytes: 7))),
     ("/a=chunked", Fault("/a", .chunked())),
     ("/a=chunked:7", Fault("/a", .chunked(afterBytes: 7))),
+    ("/a=other", Fault("/a", .otherPicture(1))),
+    ("/a=other:3#1", Fault("/a", .otherPicture(3), first: 1)),
+    ("/a=shift:5", Fault("/a", .otherRange(by: 5))),
+    ("/a=shift:-5#1", Fault("/a", .otherRange(by: -5), first: 1)),
+    ("/a=short:9", Fault("/a", .shortRange(bytes: 9))),
+    ("/a=unsatisfiable", Fault("/a", .unsatisfiableRange)),
     ("/t/p/*=header:ETag:", Fault("/t/p/*", .header(name: "ETag", value: nil))),
     (
       "/t/p/*=header:Cache-Control: no-store, a=b",
@@ -39,6 +45,8 @@ struct FaultTests {
     "/a=status:99", "/a=status:503,", "/a=status:503,Name", "/a=status:503,Name:", "/a=redirect:",
     "/a=html:1", "/a=drop:1", "/a=truncate", "/a=truncate:-1", "/a=truncate:x", "/a=stall:",
     "/a=stall:x", "/a=close:", "/a=chunked:x", "/a=header:", "/a=header:Name", "/a=header::v",
+    "/a=other:", "/a=other:x", "/a=shift", "/a=shift:0", "/a=shift:--1", "/a=shift:1-", "/a=short",
+    "/a=short:0", "/a=short:-1", "/a=unsatisfiable:1",
     "/a=html#", "/a=html#0", "/a=html#x", "/a=html#-1",
   ])
   func `text outside the grammar is refused`(text: String) {

@@ -14,6 +14,14 @@ struct RequestTallyTests {
     #expect(tally.count(of: "/d") == 0)
   }
 
+  @Test func `connections are counted in the order in which they were opened`() {
+    var tally = RequestTally()
+    for connection in [2, 0, 2, RequestTally.connectionLimit] {
+      tally.requestDidArrive(on: connection)
+    }
+    #expect(tally.connectionCounts == [1, 0, 2])
+  }
+
   @Test func `a waiter who has left is not woken`() throws {
     var tally = RequestTally()
     let wait = tally.wait(for: 1, of: "/a")

@@ -23,6 +23,7 @@ enum WarmThree {
     for request in requests {
       switch try await pipeline.warm(request) {
       case .hit: print("cached   \(request.address)")
+      case .revalidated: print("checked  \(request.address)")
       case .fetched(let bytes): print("fetched  \(request.address)  \(bytes) bytes")
       }
     }
