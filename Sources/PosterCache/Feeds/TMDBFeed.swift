@@ -63,8 +63,8 @@ public struct TMDBFeed: Sendable {
   /// of the list.
   public var nextPageAddress: PosterAddress? {
     pager.nextPage.map { number in
-      // A canonical address with a query of letters and digits is one, and short enough: see `init`.
-      try! Self.address(ofPage: number, base: base, language: language)
+      // A canonical address with a query of letters and digits is one, and short enough.
+      try! Self.address(ofPage: number, base: base, language: language)  // see `init`
     }
   }
 
