@@ -27,13 +27,18 @@ struct TortureVisitor {
   }
 
   /// Makes sure that random posters are there, as the command `warm` does, and confirms those that are;
-  /// some it notes as missing.
+  /// some it notes as missing. Prints how many it confirmed.
   func warm() throws {
+    var confirmed = 0
     try again { generator, round in
       let number = randomNumber(&generator)
-      if try confirm(number) { return }
-      try store(TorturePoster.make(number, version: settings.version + round))
+      if try confirm(number) {
+        confirmed += 1
+      } else {
+        try store(TorturePoster.make(number, version: settings.version + round))
+      }
     }
+    DiskTorture.print("\(confirmed)")
   }
 
   /// Trims, pins, unpins and removes.

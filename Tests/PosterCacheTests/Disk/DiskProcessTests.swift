@@ -52,18 +52,16 @@ struct DiskProcessTests {
     let storing = TortureProcess.start(
       "write", directory.path, seed: generator.next(),
       ["count=60", "bytes=100000000", "version=100000", "edits=3"])
-    for process in confirming + [storing] {
+    for process in confirming {
       let result = await process.result()
       #expect(result.status == 0, "\(result.errors), seed \(seed)")
+      // It had something to do. What it confirmed may have been stored anew since.
+      #expect((Int(result.output.dropLast()) ?? 0) > 0, "\(result.output), seed \(seed)")
     }
+    let result = await storing.result()
+    #expect(result.status == 0, "\(result.errors), seed \(seed)")
     let cache = try DiskCache(directory: directory.path)
     try DiskInspection(directory.path).check(cache, "seed \(seed)")
-    var confirmed = 0
-    try cache.forEachEntry { entry in
-      if entry.metadata.staleUse.ifErrorSeconds > 0 { confirmed += 1 }
-      return true
-    }
-    #expect(confirmed > 0, "seed \(seed)")
     cache.close()
     try DiskInspection(directory.path).expectSound("seed \(seed)")
   }
