@@ -22,14 +22,19 @@ let package = Package(
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
+    system("CJPEG", pkgConfig: "libjpeg", apt: "libjpeg-dev"),
+    system("CWebP", pkgConfig: "libwebp", apt: "libwebp-dev"),
     system("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
     // Comes with libmicrohttpd-dev on Debian and Ubuntu.
     system("CNettle", pkgConfig: "nettle", apt: "nettle-dev"),
     .target(name: "CLinux"),
     .target(name: "CIndexWalk", dependencies: ["CLMDB"]),
+    .target(name: "CCodecs", dependencies: ["CJPEG", "CPNG"]),
     .target(
       name: "PosterCache",
-      dependencies: ["CCurl", "CZlib", "CLMDB", "CXXHash", "CLinux", "CIndexWalk"]),
+      dependencies: [
+        "CCurl", "CZlib", "CLMDB", "CXXHash", "CLinux", "CIndexWalk", "CCodecs", "CWebP",
+      ]),
     .target(
       name: "PosterServer",
       dependencies: ["PosterCache", "CMicrohttpd", "CTurboJPEG", "CPNG", "CXXHash", "CLinux"]),
@@ -49,7 +54,7 @@ let package = Package(
       name: "PosterCacheTests",
       dependencies: [
         "PosterCache", "PosterServer", "postercache", "disk-torture", "TestSupport", "CTestSupport",
-        "CLinux", "CCurl", "CZlib",
+        "CLinux", "CCurl", "CZlib", "CWebP", "CTurboJPEG",
       ]),
     .testTarget(
       name: "PosterServerTests",

@@ -30,6 +30,12 @@ public struct PosterError: Error, Sendable {
     case notAnImage
     /// The body is larger than the configured maximum.
     case bodyTooLarge
+    /// The picture cannot be decoded: it is damaged, or its end is missing.
+    case damagedImage
+    /// Decoding the picture would take more than ``DecodingLimits`` allow.
+    case imageTooLarge
+    /// The picture is coded in a way that is not decoded.
+    case unsupportedImage
     /// A list page is not what its source's documentation promises.
     case malformedPage
     /// The request was cancelled or the pipeline shut down.

@@ -31,8 +31,20 @@ struct TidyTests {
     ),
     ("CZlib", ["Sources/PosterCache/Fetching/", "Tests/PosterCacheTests/Fetching/"]),
     ("CMicrohttpd", ["Sources/PosterServer/HTTP/"]),
-    ("CTurboJPEG", ["Sources/PosterServer/Posters/", "Tests/PosterServerTests/"]),
-    ("CPNG", ["Sources/PosterServer/Posters/", "Tests/PosterServerTests/"]),
+    (
+      "CTurboJPEG",
+      [
+        "Sources/PosterServer/Posters/", "Tests/PosterServerTests/",
+        "Tests/PosterCacheTests/Decoding/", "Benchmarks/",
+      ]
+    ),
+    ("CCodecs", ["Sources/PosterCache/Decoding/"]),
+    ("CJPEG", ["Benchmarks/"]),
+    (
+      "CWebP",
+      ["Sources/PosterCache/Decoding/", "Tests/PosterCacheTests/Decoding/", "Benchmarks/"]
+    ),
+    ("CPNG", ["Sources/PosterServer/Posters/", "Tests/PosterServerTests/", "Benchmarks/"]),
     ("CNettle", ["Sources/postercache/Output/"]),
     ("Foundation", ["Benchmarks/"]),
   ])

@@ -1,0 +1,53 @@
+/// Pixels: `size.width` x `size.height`, RGBA8, rows of `bytesPerRow` from top to bottom, without gaps.
+///
+/// The pixels lie in one reference-counted buffer and never change once anybody else can see them:
+/// copying this value copies none.
+public struct Bitmap: Sendable {
+  /// What the pixels lie in. `nonisolated(unsafe)`: written only in `init(_:alpha:isOpaque:fill:)`,
+  /// before anybody else can see it.
+  nonisolated(unsafe) private let storage: Storage
+  /// Width and height in pixels.
+  public let size: PixelSize
+  /// Whether colours are multiplied by alpha.
+  public let alpha: Rendition.Alpha
+  /// Whether every pixel is opaque.
+  public let isOpaque: Bool
+
+  /// Bytes from one row to the next: four for each pixel.
+  public var bytesPerRow: Int { size.width * 4 }
+  /// Bytes of all pixels: `bytesPerRow` times the height.
+  public var byteCount: Int { bytesPerRow * size.height }
+
+  /// A bitmap whose pixels `fill` writes, all `size.pixels * 4` bytes of them; they are 0 before.
+  init<Failure: Error>(
+    _ size: PixelSize, alpha: Rendition.Alpha, isOpaque: Bool,
+    fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    let storage = Storage(byteCount: size.pixels * 4)
+    try fill(storage.bytes)
+    self.storage = storage
+    self.size = size
+    self.alpha = alpha
+    self.isOpaque = isOpaque
+  }
+
+  /// Calls `body` with the pixels; the pointer must not leave it.
+  public func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(storage) {} }
+    return try body(UnsafeRawBufferPointer(storage.bytes))
+  }
+
+  /// Large pictures come from fresh pages of the system, which go back to it when they are freed.
+  private final class Storage {
+    let bytes: UnsafeMutableRawBufferPointer
+
+    init(byteCount: Int) {
+      bytes = .allocate(byteCount: byteCount, alignment: 16)
+      bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    deinit { bytes.deallocate() }
+  }
+}

