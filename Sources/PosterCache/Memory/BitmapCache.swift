@@ -90,12 +90,23 @@ public final class BitmapCache: Sendable {
     }
   }
 
-  /// Gives all renditions of a poster the metadata that its server has confirmed.
-  func renew(_ poster: CacheKey, _ metadata: PosterMetadata) {
+  /// Whether any rendition of a poster is kept.
+  func holds(_ poster: CacheKey) -> Bool {
+    state.withLock { state in state.order.contains { $0.poster == poster } }
+  }
+
+  /// Gives the renditions of a version of a poster the metadata that it has now, and forgets those of
+  /// other versions. Those made of what was received later stay as they are.
+  func renew(_ poster: CacheKey, _ metadata: PosterMetadata, bodyHash: UInt64) {
     state.withLock { state in
       for (key, value) in state.entries where key.poster == poster {
+        guard value.entry.metadata.storedAt <= metadata.storedAt else { continue }
+        guard value.entry.bodyHash == bodyHash else {
+          state.remove(key)
+          continue
+        }
         state.entries[key]?.entry = BitmapEntry(
-          image: value.entry.image, metadata: metadata, bodyHash: value.entry.bodyHash)
+          image: value.entry.image, metadata: metadata, bodyHash: bodyHash)
       }
     }
   }

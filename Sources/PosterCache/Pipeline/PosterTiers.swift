@@ -4,6 +4,8 @@
 /// Decides with ``CachePolicy``. Safe to use from any thread.
 final class PosterTiers: Sendable {
   let memory: MemoryCache
+  /// Decoded posters.
+  let images: ImageTier
   /// `nil` if no directory is named.
   let diskTier: DiskTier?
   let absences = AbsenceTable()
@@ -27,6 +29,7 @@ final class PosterTiers: Sendable {
       diskTier = nil
     }
     memory = MemoryCache(limitBytes: configuration.memoryLimit.bytes)
+    images = ImageTier(limitBytes: configuration.bitmapLimit.bytes)
     policy = CachePolicy(fields: RequestFields(configuration.fetching))
     rules = configuration.caching
     clock = configuration.clock
