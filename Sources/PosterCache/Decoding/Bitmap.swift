@@ -19,7 +19,7 @@ public struct Bitmap: Sendable {
   public var byteCount: Int { bytesPerRow * size.height }
 
   /// A bitmap whose pixels `fill` writes, all `size.pixels * 4` bytes of them; they are 0 before.
-  init<Failure: Error>(
+  package init<Failure: Error>(
     _ size: PixelSize, alpha: Rendition.Alpha, isOpaque: Bool,
     fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
