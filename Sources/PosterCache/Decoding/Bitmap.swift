@@ -1,3 +1,5 @@
+import Glibc
+
 /// Pixels: `size.width` x `size.height`, RGBA8, rows of `bytesPerRow` from top to bottom, without gaps.
 ///
 /// The pixels lie in one reference-counted buffer and never change once anybody else can see them:
@@ -31,6 +33,22 @@ public struct Bitmap: Sendable {
     self.isOpaque = isOpaque
   }
 
+  private init(_ other: Bitmap, isOpaque: Bool) {
+    storage = other.storage
+    size = other.size
+    alpha = other.alpha
+    self.isOpaque = isOpaque
+  }
+
+  /// The same pixels, known to be opaque if they turn out to be.
+  func notingOpacity() -> Bitmap {
+    guard !isOpaque else { return self }
+    let isOpaque = withUnsafeBytes { bytes in
+      stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 }
+    }
+    return isOpaque ? Bitmap(self, isOpaque: true) : self
+  }
+
   /// Calls `body` with the pixels; the pointer must not leave it.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -44,10 +62,13 @@ public struct Bitmap: Sendable {
     let bytes: UnsafeMutableRawBufferPointer
 
     init(byteCount: Int) {
-      bytes = .allocate(byteCount: byteCount, alignment: 16)
-      bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      // Fresh pages are 0 already: `calloc` knows which are.
+      guard let start = calloc(1, byteCount) else {
+        fatalError("no memory for a bitmap of \(byteCount) bytes")
+      }
+      bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
     }
 
-    deinit { bytes.deallocate() }
+    deinit { free(bytes.baseAddress) }
   }
 }
