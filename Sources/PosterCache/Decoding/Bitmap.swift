@@ -31,6 +31,19 @@ public struct Bitmap: Sendable {
     self.isOpaque = isOpaque
   }
 
+  /// A bitmap of pixels that are there already, `size.pixels * 4` bytes of them: it deallocates them, and
+  /// nobody else may use them any more.
+  init(
+    _ size: PixelSize, alpha: Rendition.Alpha, isOpaque: Bool,
+    taking bytes: UnsafeMutableRawBufferPointer
+  ) {
+    precondition(bytes.count == size.pixels * 4, "no pixels of \(size): \(bytes.count) bytes")
+    storage = Storage(bytes)
+    self.size = size
+    self.alpha = alpha
+    self.isOpaque = isOpaque
+  }
+
   /// Calls `body` with the pixels; the pointer must not leave it.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -46,6 +59,10 @@ public struct Bitmap: Sendable {
     init(byteCount: Int) {
       bytes = .allocate(byteCount: byteCount, alignment: 16)
       bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    init(_ bytes: UnsafeMutableRawBufferPointer) {
+      self.bytes = bytes
     }
 
     deinit { bytes.deallocate() }
