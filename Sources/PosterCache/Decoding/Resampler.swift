@@ -34,15 +34,21 @@ struct Resampler: ~Copyable {
   /// Pixels of `from`'s become pixels of `to`'s; neither side needs to become smaller.
   ///
   /// - Parameters:
+  ///   - extent: how much of `from` the picture takes up, `nil` all of it: a JPEG of 513 rows decoded at
+  ///     half its size has 257, of which the picture is 256.5. Without it the result would be squeezed
+  ///     by up to a pixel, which costs more than decoding it at half its size does.
   ///   - isOpaque: promises that alpha is 255 everywhere.
   ///   - alpha: what the result's colours are to be.
-  init(from: PixelSize, to: PixelSize, isOpaque: Bool, alpha: Rendition.Alpha) {
+  init(
+    from: PixelSize, extent: (width: Double, height: Double)? = nil, to: PixelSize, isOpaque: Bool,
+    alpha: Rendition.Alpha
+  ) {
     self.from = from
     self.to = to
     self.isOpaque = isOpaque
     self.alpha = alpha
-    horizontal = ResamplingWeights(from: from.width, to: to.width)
-    vertical = ResamplingWeights(from: from.height, to: to.height)
+    horizontal = ResamplingWeights(from: from.width, extent: extent?.width, to: to.width)
+    vertical = ResamplingWeights(from: from.height, extent: extent?.height, to: to.height)
     rows = .allocate(capacity: (from.width + 1) / 2 * 2)
     rows.initialize(repeating: Pair())
     // Windows have the same length and begin one after the other.
@@ -105,27 +111,44 @@ struct Resampler: ~Copyable {
   /// Makes pairs of a row's pixels.
   private func prepare(_ row: UnsafePointer<UInt8>, into pairs: UnsafeMutablePointer<Pair>) {
     let bytes = UnsafeRawPointer(row)
-    for place in 0..<from.width / 2 {
-      let pixels = bytes.loadUnaligned(fromByteOffset: place &* 8, as: SIMD8<UInt8>.self)
-      pairs[place] = prepared(pixels)
+    if isOpaque {
+      for place in 0..<from.width / 2 {
+        pairs[place] = Self.opaquePair(
+          bytes.loadUnaligned(fromByteOffset: place &* 8, as: SIMD8<UInt8>.self))
+      }
+    } else {
+      for place in 0..<from.width / 2 {
+        pairs[place] = Self.multipliedPair(
+          bytes.loadUnaligned(fromByteOffset: place &* 8, as: SIMD8<UInt8>.self))
+      }
     }
     guard from.width & 1 == 1 else { return }
     let last = bytes.loadUnaligned(fromByteOffset: (from.width - 1) * 4, as: SIMD4<UInt8>.self)
-    pairs[from.width / 2] = prepared(SIMD8(lowHalf: last, highHalf: last))
+    // Nothing takes the second pixel of this pair.
+    pairs[from.width / 2] = Self.multipliedPair(SIMD8(lowHalf: last, highHalf: last))
   }
 
   @inline(__always)
-  private func prepared(_ pixels: SIMD8<UInt8>) -> Pair {
+  private static func woven(_ pixels: SIMD8<UInt8>) -> SIMD8<UInt8> {
     var woven = SIMD8<UInt8>()
     woven.evenHalf = pixels.lowHalf
     woven.oddHalf = pixels.highHalf
-    if isOpaque { return Pair(truncatingIfNeeded: woven) &<< Self.fraction }
-    // Colour times alpha / 255 with 6 bits after the point; exact where alpha is 255.
-    var alpha = SIMD8<UInt16>(repeating: UInt16(pixels[3]))
-    alpha.oddHalf = SIMD4(repeating: UInt16(pixels[7]))
-    alpha[6] = 255
-    alpha[7] = 255
-    let product = SIMD8<UInt16>(truncatingIfNeeded: woven) &* alpha
+    return woven
+  }
+
+  @inline(__always)
+  private static func opaquePair(_ pixels: SIMD8<UInt8>) -> Pair {
+    Pair(truncatingIfNeeded: woven(pixels)) &<< fraction
+  }
+
+  /// Colours times alpha / 255 with ``fraction`` bits after the point, rounded; exact where alpha is 255.
+  @inline(__always)
+  private static func multipliedPair(_ pixels: SIMD8<UInt8>) -> Pair {
+    var factors = SIMD8<UInt16>()
+    factors.evenHalf = SIMD4(repeating: UInt16(pixels[3]))
+    factors.oddHalf = SIMD4(repeating: UInt16(pixels[7]))
+    factors.highHalf.highHalf = SIMD2(repeating: 255)
+    let product = SIMD8<UInt16>(truncatingIfNeeded: woven(pixels)) &* factors
     return Pair(truncatingIfNeeded: (product &+ (product &>> 8) &+ 2) &>> 2)
   }
 
@@ -212,6 +235,13 @@ struct Resampler: ~Copyable {
   /// Bits of a vertical sum after the point.
   private static var sumBits: Int32 { Int32(ResamplingWeights.bits) + Int32(fraction) }
 
+  /// `values` within a byte. Not compared, since the compiler would do that with one after the other.
+  @inline(__always)
+  private static func clamped<Values: SIMD<Int32>>(_ values: Values) -> Values {
+    let tooLarge = (255 &- values) &>> 31
+    return (values | tooLarge) & ~(values &>> 31) & 255
+  }
+
   /// Four pixels.
   private func store(_ sums: SIMD16<Int32>, at target: UnsafeMutableRawPointer) {
     guard isOpaque else {
@@ -221,28 +251,24 @@ struct Resampler: ~Copyable {
       store(sums.highHalf.highHalf, at: target + 12)
       return
     }
-    let values = (sums &>> Self.sumBits).clamped(
-      lowerBound: .zero, upperBound: .init(repeating: 255))
+    let values = Self.clamped(sums &>> Self.sumBits)
     target.storeBytes(of: SIMD16<UInt8>(truncatingIfNeeded: values), as: SIMD16<UInt8>.self)
   }
 
   /// One pixel.
   private func store(_ sums: SIMD4<Int32>, at target: UnsafeMutableRawPointer) {
-    var values = (sums &>> Self.sumBits).clamped(
-      lowerBound: .zero, upperBound: .init(repeating: 255))
-    if !isOpaque {
-      let alphaValue = values[3]
-      if alpha == .straight && alphaValue > 0 && alphaValue < 255 {
-        // Of the sums rather than of what they were rounded to: colours of faint pixels would be coarse.
-        let exact = (SIMD4<Float>(sums &- Self.half) * (255 / Float(sums[3] &- Self.half)))
-        values = SIMD4<Int32>(
-          exact.clamped(lowerBound: .zero, upperBound: .init(repeating: 255)),
-          rounding: .toNearestOrEven)
-        values[3] = alphaValue
-      } else {
-        // The filter overshoots at edges; no colour is brighter than its alpha.
-        values = pointwiseMin(values, SIMD4(repeating: alphaValue))
-      }
+    var values = Self.clamped(sums &>> Self.sumBits)
+    let opacity = values[3]
+    if alpha == .straight && opacity > 0 && opacity < 255 {
+      // Of the sums rather than of what they were rounded to: faint pixels would have few colours.
+      let exact = sums &- Self.half
+      let factor = 255 / Float(exact[3])
+      values = Self.clamped(SIMD4<Int32>(SIMD4<Float>(exact) * factor + 0.5))
+      values[3] = opacity
+    } else {
+      // The filter overshoots at edges; no colour is brighter than its alpha.
+      let below = opacity &- values
+      values = values &+ below & (below &>> 31)
     }
     target.storeBytes(of: SIMD4<UInt8>(truncatingIfNeeded: values), as: SIMD4<UInt8>.self)
   }

@@ -27,8 +27,11 @@ struct ResamplingWeights {
   var count: Int { starts.count }
 
   /// Weights for making `output` positions of `input`; both are at least 1.
-  init(from input: Int, to output: Int) {
-    let scale = Double(input) / Double(output)
+  ///
+  /// - Parameter extent: how much of the input the picture takes up, more than `input - 1`; `nil` all
+  ///   of it.
+  init(from input: Int, extent: Double? = nil, to output: Int) {
+    let scale = (extent ?? Double(input)) / Double(output)
     let stretch = max(scale, 1)
     let support = 3 * stretch
     var windows: [(first: Int, weights: Range<Int>)] = []
@@ -88,7 +91,8 @@ struct ResamplingWeights {
     var given = 0
     for value in values {
       running += value * factor
-      let rounded = Int(running.rounded())
+      // Rounds as `rounded()` does, which would be a call for each weight; running sums are above -one.
+      let rounded = Int(running + Double(one) + 0.5) - one
       singles.append(Int16(rounded - given))
       given = rounded
     }
