@@ -49,6 +49,27 @@ public struct Bitmap: Sendable {
     return isOpaque ? Bitmap(self, isOpaque: true) : self
   }
 
+  /// Memory for pixels, of undefined content: for `init(_:alpha:isOpaque:taking:)`, or to be freed.
+  static func allocate(byteCount: Int) -> UnsafeMutableRawBufferPointer {
+    guard let start = malloc(byteCount) else {
+      fatalError("no memory for a bitmap of \(byteCount) bytes")
+    }
+    return UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+  }
+
+  /// A bitmap of pixels that are there already, `size.pixels * 4` bytes of them from
+  /// `allocate(byteCount:)`: it frees them, and nobody else may use them any more.
+  init(
+    _ size: PixelSize, alpha: Rendition.Alpha, isOpaque: Bool,
+    taking bytes: UnsafeMutableRawBufferPointer
+  ) {
+    precondition(bytes.count == size.pixels * 4, "no pixels of \(size): \(bytes.count) bytes")
+    storage = Storage(bytes)
+    self.size = size
+    self.alpha = alpha
+    self.isOpaque = isOpaque
+  }
+
   /// Calls `body` with the pixels; the pointer must not leave it.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -67,6 +88,11 @@ public struct Bitmap: Sendable {
         fatalError("no memory for a bitmap of \(byteCount) bytes")
       }
       bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+    }
+
+    /// - Parameter bytes: from `allocate(byteCount:)`.
+    init(_ bytes: UnsafeMutableRawBufferPointer) {
+      self.bytes = bytes
     }
 
     deinit { free(bytes.baseAddress) }
