@@ -11,18 +11,18 @@ public final class MemoryCache: Sendable {
   }
 
   /// The poster for `key`, which becomes the most recently used.
-  public func poster(for key: CacheKey) -> StoredPoster? {
+  public func poster(for key: CacheKey, isSeen: Bool = true) -> StoredPoster? {
     table.withLock { $0.value(for: key) }
   }
 
   /// Keeps `poster` as the most recently used, and lets go of the least recently used ones that no
   /// longer fit. A poster larger than the limit is not kept.
-  public func insert(_ poster: StoredPoster) {
+  public func insert(_ poster: StoredPoster, isSeen: Bool = true) {
     table.withLock { _ = $0.insert(poster, for: poster.key, cost: poster.body.count) }
   }
 
   /// Keeps `poster`, which somebody has read from disk, unless a later version is there by now.
-  func restore(_ poster: StoredPoster) {
+  func restore(_ poster: StoredPoster, isSeen: Bool = true) {
     table.withLock { table in
       if let known = table.peek(poster.key), known.metadata.storedAt > poster.metadata.storedAt {
         return
