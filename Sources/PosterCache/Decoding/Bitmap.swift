@@ -1,3 +1,5 @@
+import Glibc
+
 /// Pixels: `size.width` x `size.height`, RGBA8, rows of `bytesPerRow` from top to bottom, without gaps.
 ///
 /// The pixels lie in one reference-counted buffer and never change once anybody else can see them:
@@ -19,13 +21,50 @@ public struct Bitmap: Sendable {
   public var byteCount: Int { bytesPerRow * size.height }
 
   /// A bitmap whose pixels `fill` writes, all `size.pixels * 4` bytes of them; they are 0 before.
-  init<Failure: Error>(
+  package init<Failure: Error>(
     _ size: PixelSize, alpha: Rendition.Alpha, isOpaque: Bool,
     fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
     let storage = Storage(byteCount: size.pixels * 4)
     try fill(storage.bytes)
     self.storage = storage
+    self.size = size
+    self.alpha = alpha
+    self.isOpaque = isOpaque
+  }
+
+  private init(_ other: Bitmap, isOpaque: Bool) {
+    storage = other.storage
+    size = other.size
+    alpha = other.alpha
+    self.isOpaque = isOpaque
+  }
+
+  /// The same pixels, known to be opaque if they turn out to be.
+  func notingOpacity() -> Bitmap {
+    guard !isOpaque else { return self }
+    let isOpaque = withUnsafeBytes { bytes in
+      stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 }
+    }
+    return isOpaque ? Bitmap(self, isOpaque: true) : self
+  }
+
+  /// Memory for pixels, of undefined content: for `init(_:alpha:isOpaque:taking:)`, or to be freed.
+  static func allocate(byteCount: Int) -> UnsafeMutableRawBufferPointer {
+    guard let start = malloc(byteCount) else {
+      fatalError("no memory for a bitmap of \(byteCount) bytes")
+    }
+    return UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+  }
+
+  /// A bitmap of pixels that are there already, `size.pixels * 4` bytes of them from
+  /// `allocate(byteCount:)`: it frees them, and nobody else may use them any more.
+  init(
+    _ size: PixelSize, alpha: Rendition.Alpha, isOpaque: Bool,
+    taking bytes: UnsafeMutableRawBufferPointer
+  ) {
+    precondition(bytes.count == size.pixels * 4, "no pixels of \(size): \(bytes.count) bytes")
+    storage = Storage(bytes)
     self.size = size
     self.alpha = alpha
     self.isOpaque = isOpaque
@@ -44,10 +83,18 @@ public struct Bitmap: Sendable {
     let bytes: UnsafeMutableRawBufferPointer
 
     init(byteCount: Int) {
-      bytes = .allocate(byteCount: byteCount, alignment: 16)
-      bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      // Fresh pages are 0 already: `calloc` knows which are.
+      guard let start = calloc(1, byteCount) else {
+        fatalError("no memory for a bitmap of \(byteCount) bytes")
+      }
+      bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
     }
 
-    deinit { bytes.deallocate() }
+    /// - Parameter bytes: from `allocate(byteCount:)`.
+    init(_ bytes: UnsafeMutableRawBufferPointer) {
+      self.bytes = bytes
+    }
+
+    deinit { free(bytes.baseAddress) }
   }
 }

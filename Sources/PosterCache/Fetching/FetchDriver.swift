@@ -143,7 +143,11 @@ final class FetchDriver {
     let end = isOpen ? min(nextCommand + Self.commandsAtOnce, commands.count) : commands.count
     while nextCommand < end {
       switch commands[nextCommand] {
-      case .fetch(let ticket, let request, let completion):
+      case .fetch(let ticket, var request, let completion):
+        if let response = request.arrivedMeanwhile.take()?() {
+          deliveries.append((completion, .success(response)))
+          break
+        }
         completions[ticket] = completion
         perform(queue.requestWasMade(request, ticket: ticket, now: now), nil)
       case .drop(let ticket):

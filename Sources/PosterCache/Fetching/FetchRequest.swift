@@ -23,6 +23,9 @@ package struct FetchRequest: Sendable {
   package var stored: StoredPoster?
   /// Whether caches on the way must ask the server, too (`Cache-Control: no-cache`).
   package var isRefresh = false
+  /// Asked once on the fetch thread when this request's turn has come: what arrived for the same picture
+  /// since the caller looked for it in vain. The request is answered with that instead of a transfer.
+  package var arrivedMeanwhile: (@Sendable () -> FetchResponse?)?
 
   /// A request for `address`, whose key is computed unless it is known already.
   package init(

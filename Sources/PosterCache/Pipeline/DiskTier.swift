@@ -27,7 +27,8 @@ final class DiskTier: Sendable {
     /// Could not be opened, for this reason, and is not tried again before this time or a change of
     /// what stands at the path.
     case unusable(PosterError, retryAt: UInt64, found: Standing, generation: Int)
-    case closed
+    /// Closed, but for what this cache still has to commit, if there is one.
+    case closed(DiskCache?)
   }
 
   /// What stands at a path, so far as a change of it is worth another try.
@@ -131,20 +132,26 @@ final class DiskTier: Sendable {
     cache?.noteAbsence(of: request, absence)
   }
 
-  /// Commits what waits and closes the directory. Idempotent; waits for the disk.
+  /// Commits what waits and closes the directory. Idempotent; waits for the disk, whoever began it.
   func close() {
-    let last = state.withLock { state -> State in
-      let last = state
-      state = .closed
-      return last
+    let (closing, waiting) = state.withLock { state -> (DiskCache?, [Insertion]) in
+      switch state {
+      case .open(let cache, _):
+        state = .closed(cache)
+        return (cache, [])
+      case .opening(let waiting, _, _, let cache):
+        state = .closed(cache)
+        return (cache, waiting)
+      case .closed(let cache): return (cache, [])
+      case .unusable:
+        state = .closed(nil)
+        return (nil, [])
+      }
     }
-    switch last {
-    case .open(let cache, _): cache.close()
-    case .opening(let waiting, _, _, let cache):
-      cache?.close()
-      Self.refuse(waiting, Self.closedError)
-    case .unusable, .closed: break
-    }
+    closing?.close()
+    Self.refuse(waiting, Self.closedError)
+    // Let go of only when there is nothing more to wait for.
+    state.withLock { $0 = .closed(nil) }
   }
 
   // MARK: - Private

@@ -1,16 +1,21 @@
 /// Asking a server, for a caller or in the background.
 extension PosterPipeline {
   /// Asks the server for the poster, and whether `stored` is still right if there is one.
+  ///
+  /// - Parameter lookup: the look into the tiers that found nothing better.
   func arrival(
-    of request: PosterRequest, _ stored: StoredPoster?, _ mode: CacheMode
+    of request: PosterRequest, _ stored: StoredPoster?, _ mode: CacheMode,
+    after lookup: LookupTable.Lookup
   ) async throws(PosterError) -> Arrival {
-    let first = try await fetcher.value(of: fetch(request, stored, mode)) {
+    var fetch = fetch(request, stored, mode)
+    fetch.arrivedMeanwhile = { lookup.end() }
+    let first = try await fetcher.value(of: fetch) {
       [tiers] result, finish in
       finish(tiers.take(result, for: request))
     }
     if let first { return first }
     // The server confirmed something else than it was asked about: only the picture itself will do.
-    let second = try await fetcher.value(of: fetch(request, nil, .refresh)) {
+    let second = try await fetcher.value(of: self.fetch(request, nil, .refresh)) {
       [tiers] result, finish in finish(tiers.take(result, for: request))
     }
     guard let second else {

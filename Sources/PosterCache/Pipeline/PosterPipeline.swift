@@ -92,6 +92,10 @@ public final class PosterPipeline: Sendable {
     try ForkGuard.check()
     let request = request.applying(addressRule)
     let mode = mode ?? self.mode
+    if let found = tiers.rememberedPoster(for: request, mode, now: tiers.clock.now()) {
+      return found
+    }
+    let lookup = tiers.lookups.begin(request.key)
     let (verdict, found) = tiers.look(for: request, mode)
     if let found {
       switch verdict {
@@ -101,7 +105,8 @@ public final class PosterPipeline: Sendable {
         return Poster(found.stored, from: .stale)
       case .revalidate(let mayUse):
         do throws(PosterError) {
-          return Poster(try await arrival(of: request, found.stored, mode))
+          return Poster(
+            try await arrival(of: request, found.stored, mode, after: lookup))
         } catch {
           guard mayUse, error.isFailureToAsk else { throw error }
           tiers.warnings.warn(error)
@@ -111,7 +116,7 @@ public final class PosterPipeline: Sendable {
       }
     }
     try tiers.fail(on: verdict, request, isStored: found != nil)
-    return Poster(try await arrival(of: request, nil, mode))
+    return Poster(try await arrival(of: request, nil, mode, after: lookup))
   }
 
   /// The poster if the memory tier has it and it is fresh: for a cell that must be filled before the
@@ -143,10 +148,12 @@ public final class PosterPipeline: Sendable {
     let mode = mode ?? self.mode
     var request = request.applying(addressRule)
     if request.priority == .visible { request.priority = .background }
+    let lookup = tiers.lookups.begin(request.key)
     let (verdict, stored) = tiers.lookForWarming(request, mode)
     if stored != nil, verdict == .use { return .hit }
     try tiers.fail(on: verdict, request, isStored: stored != nil)
-    let arrival = try await arrival(of: request, verdict == .fetch ? nil : stored, mode)
+    let arrival = try await arrival(
+      of: request, verdict == .fetch ? nil : stored, mode, after: lookup)
     try await arrival.waitUntilStored()
     return arrival.confirmed == nil ? .fetched(bytes: arrival.poster.body.count) : .revalidated
   }

@@ -25,7 +25,10 @@ extension PosterTiers {
           arrival: Arrival(
             of: response, for: request, at: clock.now(), rules: rules, fields: policy.fields))
       }
-      if let arrival = receipt.arrival { keep(arrival, isNew: isNew, for: request) }
+      if let arrival = receipt.arrival {
+        keep(arrival, isNew: isNew, for: request)
+        lookups.responseDidArrive(response, for: request.key)
+      }
       return .success(receipt.arrival)
     case .failure(let error):
       noteAbsence(error, of: request)

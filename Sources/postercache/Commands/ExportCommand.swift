@@ -108,20 +108,9 @@ struct ExportCommand {
     let servers = try listing.source.open()
     defer { servers.demo?.shutdown() }
     let pipeline = try session.pipeline(directory: nil, demo: servers.demo)
-    let first = try listing.feed(from: servers, through: pipeline)
+    let feed = try listing.feed(from: servers, through: pipeline)
     let tally = await withTaskCancellationHandler {
-      var feed = first
-      var tally = WarmTally()
-      while !Task.isCancelled, let address = feed.nextPageAddress {
-        do throws(PosterError) {
-          guard let page = try await feed.nextPage() else { break }
-          _ = tally.pageDidLoad(page, size: listing.size, images: servers.images)
-        } catch {
-          // An interruption is no failure of what it interrupts.
-          if !Task.isCancelled { tally.pageDidFail(address, listing.source.explaining(error)) }
-        }
-      }
-      return tally
+      await listing.load(feed, images: servers.images).tally
     } onCancel: {
       Task.detached { await pipeline.shutdown() }
     }

@@ -28,16 +28,23 @@ struct GetCommand {
       request = try PosterRequest(path: path, size: options.size, images: servers.images)
     }
     let pipeline = try openPipeline(demo: servers.demo)
+    let rendition = options.rendition
     let result = await withTaskCancellationHandler {
-      await Result { () async throws(PosterError) in try await pipeline.poster(for: request) }
+      await Result { () async throws(PosterError) in
+        let poster = try await pipeline.poster(for: request)
+        guard let rendition else { return Delivery(poster: poster) }
+        return Delivery(
+          poster: poster,
+          image: try await pipeline.image(for: request, as: rendition, mode: .normal))
+      }
     } onCancel: {
       Task.detached { await pipeline.shutdown() }
     }
     switch result {
-    case .success(let poster):
+    case .success(let delivery):
       // Storing may have to wait, for another process that writes: not so whoever wants the picture. A
       // reader that goes away costs nothing all the same.
-      let delivery = Result { try deliver(poster) }
+      let outcome = Result { try deliver(delivery) }
       // The server may still be asked about what has been delivered: that is for the next time.
       await withTaskCancellationHandler {
         await pipeline.finishRevalidating()
@@ -45,7 +52,7 @@ struct GetCommand {
         Task.detached { await pipeline.shutdown() }
       }
       await pipeline.shutdown()
-      try delivery.get()
+      try outcome.get()
       return .success
     case .failure(let error):
       await pipeline.shutdown()
@@ -68,25 +75,42 @@ struct GetCommand {
     }
   }
 
-  private func deliver(_ poster: Poster) throws {
+  /// What is delivered: the picture as it came, or its pixels.
+  private struct Delivery: Sendable {
+    var poster: Poster
+    var image: PosterImage?
+  }
+
+  private func deliver(_ delivery: Delivery) throws {
+    let poster = delivery.poster
+    let body = try delivery.image.map { image in PosterBody(copying: try image.bitmap.png()) }
     switch options.destination {
     case .nowhere: break
     case .standardOutput:
-      try poster.body.withUnsafeBytes { bytes throws(OutputError) in
+      try (body ?? poster.body).withUnsafeBytes { bytes throws(OutputError) in
         try console.result(bytes: bytes)
       }
     case .file(let path):
-      try OutputFile.write(poster.body, to: path)
+      try OutputFile.write(body ?? poster.body, to: path)
       if !console.output.isJSON {
-        let size = ByteSize(bytes: poster.body.count)
-        console.note("\(path): \(size) \(poster.metadata.type.contentType), \(poster.source)")
+        let size = ByteSize(bytes: (body ?? poster.body).count)
+        let kind = delivery.image.map { "image/png, \($0.bitmap.size)" }
+        console.note(
+          "\(path): \(size) \(kind ?? poster.metadata.type.contentType), \(poster.source)")
       }
     }
-    if console.output.isJSON { try console.result(Self.json(poster)) }
+    if console.output.isJSON { try console.result(Self.json(poster, delivery.image)) }
   }
 
-  static func json(_ poster: Poster) -> JSON {
-    .object([
+  static func json(_ poster: Poster, _ image: PosterImage? = nil) -> JSON {
+    let size = image.map(\.bitmap.size)
+    return .object(
+      members(of: poster)
+        + (size.map { [("width", .integer($0.width)), ("height", .integer($0.height))] } ?? []))
+  }
+
+  private static func members(of poster: Poster) -> [(String, JSON)] {
+    [
       ("key", .string(poster.stored.key.description)),
       ("url", .string(poster.metadata.address.canonical)),
       ("source", .string(poster.source.rawValue)),
@@ -98,6 +122,6 @@ struct GetCommand {
       ("etag", .string(orNull: poster.metadata.etag)),
       ("stored_at", .string(poster.metadata.storedAt.formatted(.iso8601))),
       ("expires_at", .string(poster.metadata.expiresAt.formatted(.iso8601))),
-    ])
+    ]
   }
 }

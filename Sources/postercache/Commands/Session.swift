@@ -21,6 +21,7 @@ struct Session: Sendable {
       case .trim(let size): return try TrimCommand(self, to: size).run()
       case .clear: return try ClearCommand(self).run()
       case .export(let options): return try await ExportCommand(self, options).run()
+      case .sheet(let options): return try await SheetCommand(self, options).run()
       case .demoOrigin(let listener): return try await DemoOriginCommand(self, listener).run()
       }
     } catch let error as PosterError {

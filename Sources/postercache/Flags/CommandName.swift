@@ -11,6 +11,7 @@ enum CommandName: String, CaseIterable, Sendable {
   case trim
   case clear
   case export
+  case sheet
   case demoOrigin = "demo-origin"
 
   /// What follows the name, as a usage line shows it.
@@ -18,7 +19,7 @@ enum CommandName: String, CaseIterable, Sendable {
     switch self {
     case .get: "URL|/POSTER_PATH"
     case .pin, .unpin, .evict: "URL|/POSTER_PATH…"
-    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .demoOrigin: ""
+    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .sheet, .demoOrigin: ""
     }
   }
 
@@ -27,7 +28,7 @@ enum CommandName: String, CaseIterable, Sendable {
     switch self {
     case .get: 1
     case .pin, .unpin, .evict: .max
-    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .demoOrigin: 0
+    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .sheet, .demoOrigin: 0
     }
   }
 
@@ -45,6 +46,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case .trim: "evict until the cache is at most so large"
     case .clear: "remove every poster"
     case .export: "write stored posters as plain files"
+    case .sheet: "draw posters side by side into one PNG"
     case .demoOrigin: "serve made-up lists and posters over HTTP"
     }
   }

@@ -2,32 +2,34 @@ import PosterCache
 
 /// Every option there is, in the order in which `--help` shows them.
 enum FlagTable {
-  static let flags: [Flag] = listing + picture + store + origin + everywhere
+  static let flags: [Flag] = listing + picture + sheet + store + origin + everywhere
 
   /// Options of commands that know lists.
   private static let listing: [Flag] = [
     Flag(
-      "list", .value("NAME", \.list), only: [.warm, .export],
-      "the list to expand: \(ListName.allCases.names); without one, export writes all that is stored"
+      "list", .value("NAME", \.list), only: [.warm, .export, .sheet],
+      "the list to expand: \(ListName.allCases.names); without one, export writes"
+        + " and sheet draws what is stored"
     ),
     Flag(
-      "media", .value("KIND", \.media), only: [.warm, .export],
+      "media", .value("KIND", \.media), only: [.warm, .export, .sheet],
       "kind of titles: \(TMDBList.Media.allCases.names) (default all)"),
     Flag(
-      "window", .value("TIME", \.window), only: [.warm, .export],
+      "window", .value("TIME", \.window), only: [.warm, .export, .sheet],
       "time over which trends are counted: \(TMDBList.Window.allCases.names) (default day)"),
     Flag(
-      "pages", .value("N|all", \.pages), only: [.warm, .export],
+      "pages", .value("N|all", \.pages), only: [.warm, .export, .sheet],
       "pages of the list to load, 1 to 500 (default 1)"),
-    Flag("limit", .value("N", \.limit), only: [.warm, .export], "stop after this many posters"),
     Flag(
-      "language", .value("TAG", \.language), only: [.warm, .export],
+      "limit", .value("N", \.limit), only: [.warm, .export, .sheet], "stop after this many posters"),
+    Flag(
+      "language", .value("TAG", \.language), only: [.warm, .export, .sheet],
       "language of the titles and their posters, such as ko-KR"),
     Flag(
-      "api", .value("URL", \.api), only: [.warm, .export],
+      "api", .value("URL", \.api), only: [.warm, .export, .sheet],
       "the API's base address, its path included (default \(PosterAddress.tmdbAPI))"),
     Flag(
-      "token-file", .value("FILE", \.tokenFile), only: [.warm, .export],
+      "token-file", .value("FILE", \.tokenFile), only: [.warm, .export, .sheet],
       "read the credential from FILE instead of TMDB_TOKEN or TMDB_API_KEY"),
     Flag(
       "dry-run", .on(\.dryRun), only: [.warm], "print the posters' addresses, fetch and store none"),
@@ -39,20 +41,39 @@ enum FlagTable {
   /// Options of commands that know posters.
   private static let picture: [Flag] = [
     Flag(
-      "output", short: "o", .value("FILE", \.output), only: [.get],
-      "write the picture to FILE; - is standard output (default)"),
+      "output", short: "o", .value("FILE", \.output), only: [.get, .sheet],
+      "write the picture to FILE; - is standard output (get: default)"),
     Flag(
-      "size", .value("SIZE", \.size), only: [.warm, .get, .pin, .unpin, .evict, .export],
-      "poster size: \(PosterSize.allCases.names) (default w342; export without a list: all)"),
+      "fitting", .value("WxH", \.fitting), only: [.get],
+      "decode it, shrink it to at most so many pixels, and write PNG"),
+    Flag("decode", .on(\.decode), only: [.get], "decode it and write PNG in full size"),
     Flag(
-      "images", .value("URL", \.images), only: [.warm, .get, .pin, .unpin, .evict, .export],
+      "size", .value("SIZE", \.size), only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet],
+      "poster size: \(PosterSize.allCases.names) (default w342; export and sheet without a list: all)"
+    ),
+    Flag(
+      "images", .value("URL", \.images),
+      only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet],
       "the image host's base address, without the size (default \(PosterAddress.tmdbImages))"),
     Flag(
-      "refresh", .on(\.refresh), only: [.warm, .get],
+      "refresh", .on(\.refresh), only: [.warm, .get, .sheet],
       "ask the server also about what is cached and fresh; what it confirms is not fetched again"),
     Flag(
-      "demo", .on(\.demo), only: [.warm, .get, .export],
+      "demo", .on(\.demo), only: [.warm, .get, .export, .sheet],
       "use the embedded origin: no network, no credential"),
+  ]
+
+  /// Options of the contact sheet.
+  private static let sheet: [Flag] = [
+    Flag(
+      "cached", .on(\.cached), only: [.sheet],
+      "draw what is stored, the last to be evicted first (default without --list)"),
+    Flag(
+      "columns", .value("N", \.columns), only: [.sheet],
+      "posters side by side, 1 to 1000 (default 10)"),
+    Flag(
+      "cell", .value("WxH", \.cell), only: [.sheet],
+      "pixels that each poster is shrunk to fit into (default 154x231)"),
   ]
 
   /// Options of commands that look after what is stored.

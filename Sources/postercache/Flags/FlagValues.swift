@@ -78,20 +78,44 @@ struct FlagValues {
     guard let directory = flags.to, !directory.isEmpty else {
       throw FlagParser.usage("export needs a directory: --to DIR")
     }
-    if let listing = try listing(for: .export, environment: environment) {
-      return Settings.Export(selection: .list(listing), directory: directory)
+    guard flags.limit == nil || flags.list != nil else { throw Self.isAboutList("limit") }
+    return Settings.Export(
+      selection: try selection(for: .export, environment: environment), directory: directory)
+  }
+
+  /// What `sheet` draws.
+  func sheet(environment: (String) -> String?) throws(PosterError) -> Settings.Sheet {
+    guard flags.output != nil else {
+      throw FlagParser.usage("sheet needs a file: -o FILE.png, or -o - for standard output")
     }
+    guard !flags.cached || flags.list == nil else {
+      throw FlagParser.usage("--cached draws what is stored, --list a list: leave out one of them")
+    }
+    return Settings.Sheet(
+      selection: try selection(for: .sheet, environment: environment),
+      posterLimit: try integer("limit", flags.limit, 1...Int.max),
+      columns: try integer("columns", flags.columns, 1...1000) ?? 10,
+      cell: try pixels("cell", flags.cell) ?? PixelSize(width: 154, height: 231),
+      destination: try destination())
+  }
+
+  /// Which posters `command` is about: those of a list, or what is stored.
+  private func selection(
+    for command: CommandName, environment: (String) -> String?
+  ) throws(PosterError) -> Settings.Export.Selection {
+    if let listing = try listing(for: command, environment: environment) { return .list(listing) }
     let others = [
       ("media", flags.media), ("window", flags.window), ("pages", flags.pages),
-      ("limit", flags.limit), ("language", flags.language), ("api", flags.api),
-      ("images", flags.images), ("token-file", flags.tokenFile), ("demo", flags.demo ? "" : nil),
+      ("language", flags.language), ("api", flags.api), ("images", flags.images),
+      ("token-file", flags.tokenFile), ("demo", flags.demo ? "" : nil),
+      ("refresh", flags.refresh ? "" : nil),
     ]
-    if let name = others.first(where: { $0.1 != nil })?.0 {
-      throw FlagParser.usage(
-        "--\(name) is about a list: name one with --list \(ListName.allCases.names)")
-    }
-    return Settings.Export(
-      selection: .stored(size: try choice("size", flags.size)), directory: directory)
+    if let name = others.first(where: { $0.1 != nil })?.0 { throw Self.isAboutList(name) }
+    return .stored(size: try choice("size", flags.size))
+  }
+
+  private static func isAboutList(_ name: String) -> PosterError {
+    FlagParser.usage("--\(name) is about a list: name one with --list \(ListName.allCases.names)")
   }
 
   /// The posters that `command` is to change, each once.
@@ -135,22 +159,33 @@ struct FlagValues {
     } else {
       picture = .address(try PosterAddress(operand))
     }
-    let destination: Settings.Destination
+    guard !flags.decode || flags.fitting == nil else {
+      throw FlagParser.usage("--fitting decodes as well: leave out --decode")
+    }
+    let size = try pixels("fitting", flags.fitting)
+    // PNG has straight alpha.
+    let rendition = size.map { Rendition(.fitting($0), alpha: .straight) }
+    return Settings.Get(
+      picture: picture, size: try choice("size", flags.size) ?? .w342,
+      source: try servers(api: .tmdbAPI, credential: nil),
+      rendition: flags.decode ? Rendition(.full, alpha: .straight) : rendition,
+      destination: try destination())
+  }
+
+  /// Where a picture goes.
+  private func destination() throws(PosterError) -> Settings.Destination {
     switch flags.output {
-    case nil where flags.json: destination = .nowhere
-    case nil: destination = .standardOutput(isExplicit: false)
+    case nil where flags.json: return .nowhere
+    case nil: return .standardOutput(isExplicit: false)
     case "-":
       guard !flags.json else {
         throw FlagParser.usage(
           "--json and --output - both want standard output: name a file, or leave one of them out")
       }
-      destination = .standardOutput(isExplicit: true)
+      return .standardOutput(isExplicit: true)
     case "": throw FlagParser.usage("--output needs a file name")
-    case .some(let file): destination = .file(file)
+    case .some(let file): return .file(file)
     }
-    return Settings.Get(
-      picture: picture, size: try choice("size", flags.size) ?? .w342,
-      source: try servers(api: .tmdbAPI, credential: nil), destination: destination)
   }
 
   /// How `demo-origin` listens.
@@ -261,6 +296,18 @@ struct FlagValues {
       throw FlagParser.usage("--\(name) takes a size such as 1048576, 512M or 2G, not \(text)")
     }
     return size
+  }
+
+  /// A size in pixels, at most 65,535 each way.
+  private func pixels(_ name: String, _ text: String?) throws(PosterError) -> PixelSize? {
+    guard let text else { return nil }
+    let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+    guard sides.count == 2, let width = Int(sides[0]), let height = Int(sides[1]),
+      (1...65_535).contains(width), (1...65_535).contains(height)
+    else {
+      throw FlagParser.usage("--\(name) takes a size in pixels such as 154x231, not \(text)")
+    }
+    return PixelSize(width: width, height: height)
   }
 
   private func integer(

@@ -13,6 +13,8 @@ struct RawFlags: Equatable, Sendable {
   var pin = false
   var repair = false
   var requireCredential = false
+  var decode = false
+  var cached = false
 
   var progress: String?
   var cacheDirectory: String?
@@ -38,6 +40,9 @@ struct RawFlags: Equatable, Sendable {
   var images: String?
   var tokenFile: String?
   var output: String?
+  var fitting: String?
+  var columns: String?
+  var cell: String?
   var sort: String?
   var to: String?
 

@@ -23,6 +23,7 @@ struct Settings: Sendable {
     case trim(ByteSize)
     case clear
     case export(Export)
+    case sheet(Sheet)
     case demoOrigin(DemoListener)
   }
 
@@ -60,6 +61,16 @@ struct Settings: Sendable {
     var directory: String
   }
 
+  /// What `sheet` draws, how and where.
+  struct Sheet: Sendable {
+    var selection: Export.Selection
+    /// Posters to draw, `nil` for all.
+    var posterLimit: Int?
+    var columns: Int
+    var cell: PixelSize
+    var destination: Destination
+  }
+
   /// What `get` fetches and where it puts it.
   struct Get: Sendable {
     /// A picture by its whole address or by its path below the image host.
@@ -70,15 +81,17 @@ struct Settings: Sendable {
     var picture: Picture
     var size: PosterSize
     var source: Source
+    /// How the picture is wanted as pixels; `nil` for the picture as it came.
+    var rendition: Rendition?
     var destination: Destination
   }
 
-  /// Where `get` puts the picture.
+  /// Where `get` and `sheet` put the picture.
   enum Destination: Sendable, Equatable {
     /// Standard output; to a terminal only if that was asked for.
     case standardOutput(isExplicit: Bool)
     case file(String)
-    /// Nowhere: JSON about it is all that is wanted.
+    /// Nowhere: JSON about it is all that is wanted of `get`.
     case nowhere
   }
 
@@ -144,6 +157,7 @@ extension Settings {
     case .trim: action = .trim(try values.trim())
     case .clear: action = .clear
     case .export: action = .export(try values.export(environment: environment))
+    case .sheet: action = .sheet(try values.sheet(environment: environment))
     case .demoOrigin: action = .demoOrigin(try values.demoListener())
     }
   }

@@ -50,6 +50,30 @@ struct DiskTierTests {
     #expect(try DiskCache.verify(directory: path).isSound)
   }
 
+  @Test func `whoever closes returns when everything is stored, also as the second`() throws {
+    for round in 0..<20 {
+      let tier = try DiskTier(
+        "\(directory.path)/\(round)", limit: nil, isRequired: true, warnings: WarningGate { _ in })
+      let stored = Monitor(0)
+      for number in 0..<200 {
+        tier.insert(SamplePoster.make(number, bytes: 4000), isSeen: false) { result in
+          if case .success = result { stored.withLock { $0 += 1 } }
+        }
+      }
+      let counts = Monitor<[Int]>([])
+      let closers = (0..<3).map { _ in
+        WorkerThread(name: "closer") {
+          tier.close()
+          let count = stored.withLock { $0 }
+          counts.withLock { $0.append(count) }
+        }
+      }
+      for closer in closers { closer.join() }
+      #expect(counts.withLock { $0 } == [200, 200, 200])
+      #expect(tier.cache == nil)
+    }
+  }
+
   @Test func `a directory that cannot be used costs a warning, and no poster`() async throws {
     let origin = try DemoOrigin(DemoOrigin.Configuration())
     defer { origin.shutdown() }

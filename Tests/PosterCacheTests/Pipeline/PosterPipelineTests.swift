@@ -73,6 +73,28 @@ struct PosterPipelineTests {
     await pipeline.shutdown()
   }
 
+  @Test func `a request that looked in vain before a transfer ended is answered with it`()
+    async throws
+  {
+    let pipeline = try PosterPipeline(configuration())
+    let request = try self.request("late.jpg")
+    let early = pipeline.tiers.lookups.begin(request.key)
+    #expect(pipeline.tiers.look(for: request, .normal).found == nil)
+    let first = try await pipeline.poster(for: request)
+    let later = pipeline.tiers.lookups.begin(request.key)
+    // What it would have submitted before, had it been quicker.
+    var fetch = FetchRequest(request)
+    fetch.arrivedMeanwhile = { early.end() }
+    let late = try await pipeline.fetcher.response(to: fetch)
+    #expect(late.body == first.body)
+    #expect(origin.requestCounts == ["/t/p/w342/late.jpg": 1])
+    // Who looks after the transfer gets no answer from before: it may have asked for a fresh one.
+    fetch.arrivedMeanwhile = { later.end() }
+    _ = try await pipeline.fetcher.response(to: fetch)
+    #expect(origin.requestCounts == ["/t/p/w342/late.jpg": 2])
+    await pipeline.shutdown()
+  }
+
   @Test func `nobody keeps a picture that must not be kept`() async throws {
     origin.addFault(Fault("/t/p/*", .header(name: "Cache-Control", value: "no-store")))
     let pipeline = try PosterPipeline(configuration())

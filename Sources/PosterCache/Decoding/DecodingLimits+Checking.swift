@@ -1,0 +1,63 @@
+extension DecodingLimits {
+  /// Throws if a limit is no positive number.
+  func validate() throws(PosterError) {
+    guard maximumPixels > 0, maximumJPEGScans > 0, maximumMemory.bytes > 0 else {
+      throw PosterError(.invalidConfiguration, "limits of decoding must be greater than 0")
+    }
+  }
+
+  /// The size that a header states, if it may be decoded.
+  func checkedSize(width: Int, height: Int) throws(PosterError) -> PixelSize {
+    guard width > 0, height > 0 else {
+      throw PosterError(.damagedImage, "the picture is damaged: it is \(width)x\(height) pixels")
+    }
+    guard
+      width <= PixelSize.maximumSide, height <= PixelSize.maximumSide,
+      width * height <= maximumPixels
+    else {
+      throw PosterError(
+        .imageTooLarge,
+        "the picture is too large: \(width)x\(height) pixels, where \(maximumPixels) are allowed")
+    }
+    return PixelSize(width: width, height: height)
+  }
+
+  /// Throws if a picture that is read as `plan` says, and shrunk to `target`, takes more than
+  /// ``maximumMemory``.
+  ///
+  /// - Parameter isTurned: whether the result is copied once more to turn it upright.
+  func check(_ plan: ReadingPlan, target: PixelSize, isTurned: Bool) throws(PosterError) {
+    // The target of an enlargement may be anything: its bytes could overflow.
+    var needed = Int.max
+    if target.pixels <= maximumMemory.bytes / 4 {
+      needed = plan.codecBytes + target.pixels * 4 * (isTurned ? 2 : 1)
+      if plan.size != target {
+        needed += plan.comesWhole ? plan.size.pixels * 4 : plan.size.width * 4 * RowStrip.height
+        needed += (plan.size.width + target.width) * Self.shrinkingBytesPerColumn
+      }
+    }
+    guard needed <= maximumMemory.bytes else {
+      throw PosterError(
+        .imageTooLarge,
+        "the picture is too large: decoding it would take more than \(maximumMemory)")
+    }
+  }
+
+  /// Bytes that the ``Resampler`` needs for each column of what it reads and of what it writes: a row as
+  /// numbers of 32 bits for each channel, and some rows that wait for others.
+  private static let shrinkingBytesPerColumn = 256
+
+  /// How many scans a JPEG of `pixels` pixels may have: ``maximumJPEGScans``, but not more than 32 times
+  /// the work of a scan over ``maximumPixels``. Few encoders write more than 12.
+  func allowedScans(pixels: Int) -> Int {
+    min(maximumJPEGScans, max(maximumPixels / max(pixels, 1), 1).multipliedCapped(by: 32))
+  }
+}
+
+extension Int {
+  /// The product, or the largest number where it overflows; for positive numbers.
+  fileprivate func multipliedCapped(by factor: Int) -> Int {
+    let (product, overflow) = multipliedReportingOverflow(by: factor)
+    return overflow ? .max : product
+  }
+}

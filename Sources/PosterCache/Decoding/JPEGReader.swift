@@ -1,0 +1,127 @@
+import CCodecs
+
+/// Reads JPEGs with libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding, one, three or
+/// four components.
+///
+/// Four components are ink, converted by multiplication as other viewers do where they ignore the profile.
+struct JPEGReader: PictureReading, ~Copyable {
+  let header: ImageHeader
+  let colorProfile: [UInt8]?
+  /// The C library's side, freed with this value.
+  private let reader: OpaquePointer
+  private let coefficientBytes: Int
+  private let maximumScans: Int
+  private let maximumMemory: Int
+
+  /// Reads the header of `bytes`.
+  init(_ bytes: UnsafeRawBufferPointer, limits: DecodingLimits) throws(PosterError) {
+    var description = postercache_jpeg_header()
+    var status = POSTERCACHE_CODEC_OK
+    var message = postercache_codec_message()
+    guard
+      let reader = postercache_jpeg_open(
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &description, &status,
+        &message)
+    else { throw PosterError(status, message, what: "JPEG") }
+    let size: PixelSize
+    do {
+      size = try limits.checkedSize(
+        width: Int(description.width), height: Int(description.height))
+    } catch {
+      postercache_jpeg_close(reader)
+      throw error
+    }
+    let segments = JPEGSegments(bytes)
+    self.reader = reader
+    header = ImageHeader(
+      type: .jpeg, storedSize: size, orientation: segments.orientation, hasAlpha: false)
+    colorProfile = segments.colorProfile
+    coefficientBytes = Int(description.coefficient_bytes)
+    maximumScans = limits.allowedScans(pixels: size.pixels)
+    maximumMemory = limits.maximumMemory.bytes
+  }
+
+  deinit { postercache_jpeg_close(reader) }
+
+  /// How many eighths of its size to decode a picture of `stored` pixels at, for one of `target` pixels:
+  /// the least of 1, 2, 4 and 8 that gives at least twice the target both ways.
+  ///
+  /// libjpeg-turbo has vector code for these four alone; with others the inverse transform takes longer
+  /// than a larger one.
+  static func scale(for target: PixelSize, stored: PixelSize) -> Int {
+    for eighths in [1, 2, 4] {
+      let size = scaled(stored, eighths: eighths)
+      if size.width >= target.width * 2, size.height >= target.height * 2 { return eighths }
+    }
+    return 8
+  }
+
+  /// The size that libjpeg decodes a picture to.
+  static func scaled(_ size: PixelSize, eighths: Int) -> PixelSize {
+    PixelSize(width: (size.width * eighths + 7) / 8, height: (size.height * eighths + 7) / 8)
+  }
+
+  func plan(for target: PixelSize, damage: DamagePolicy) -> ReadingPlan {
+    let eighths = Self.scale(for: target, stored: header.storedSize)
+    return ReadingPlan(
+      size: Self.scaled(header.storedSize, eighths: eighths),
+      codecBytes: coefficientBytes + header.storedSize.width * Self.bytesPerColumn
+        + Self.fixedBytes, comesWhole: false, isOpaque: true, damage: damage)
+  }
+
+  mutating func start(_ plan: ReadingPlan) throws(PosterError) {
+    var message = postercache_codec_message()
+    var width: UInt32 = 0
+    var height: UInt32 = 0
+    let eighths =
+      [1, 2, 4].first { Self.scaled(header.storedSize, eighths: $0) == plan.size } ?? 8
+    let status = postercache_jpeg_start(
+      reader, Int32(eighths), Int32(clamping: maximumScans), UInt64(maximumMemory),
+      plan.damage == .tolerate, &width, &height, &message)
+    guard status == POSTERCACHE_CODEC_OK else { throw PosterError(status, message, what: "JPEG") }
+    precondition(
+      Int(width) == plan.size.width && Int(height) == plan.size.height,
+      "libjpeg scales \(header.storedSize) to \(width)x\(height), not \(plan.size)")
+  }
+
+  mutating func read(_ count: Int, into rows: UnsafeMutableRawPointer) throws(PosterError) -> Int {
+    var message = postercache_codec_message()
+    let status = postercache_jpeg_read(
+      reader, rows.assumingMemoryBound(to: UInt8.self), UInt32(count), &message)
+    guard status == POSTERCACHE_CODEC_OK else { throw PosterError(status, message, what: "JPEG") }
+    return count
+  }
+
+  mutating func finish() throws(PosterError) -> Bool {
+    var message = postercache_codec_message()
+    var isComplete = false
+    let status = postercache_jpeg_finish(reader, &isComplete, &message)
+    guard status == POSTERCACHE_CODEC_OK else { throw PosterError(status, message, what: "JPEG") }
+    return isComplete
+  }
+
+  /// What libjpeg needs for rows that wait, for each column of the picture: three row groups of up to
+  /// four components, of at most 32 rows.
+  private static let bytesPerColumn = 400
+  /// Tables, and what libjpeg allocates in advance.
+  private static let fixedBytes = 256 << 10
+}
+
+extension PosterError {
+  /// The failure that a codec reports.
+  init(
+    _ status: postercache_codec_status, _ message: postercache_codec_message, what kind: String
+  ) {
+    let text = withUnsafeBytes(of: message.text) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    switch status {
+    case POSTERCACHE_CODEC_TOO_LARGE:
+      self.init(.imageTooLarge, "the \(kind) is too large: \(text)")
+    case POSTERCACHE_CODEC_UNSUPPORTED:
+      self.init(.unsupportedImage, "this coding of \(kind) is not decoded: \(text)")
+    default:
+      self.init(.damagedImage, "the \(kind) is damaged: \(text)")
+    }
+  }
+}
