@@ -13,9 +13,16 @@ enum AlphaMultiplication {
     }
   }
 
-  /// The colour that gives `value` when it is multiplied by `alpha`, 0 where no colour is left.
-  static func straight(_ value: UInt8, alpha: UInt8) -> UInt8 {
-    guard alpha > 0 else { return 0 }
-    return UInt8(min((UInt32(value) * 255 + UInt32(alpha) / 2) / UInt32(alpha), 255))
+  /// Divides the colours of `pixels` by their alpha, rounded to the nearest: what gives the same again
+  /// when it is multiplied. Where alpha is 0 no colour is left, and it becomes 0.
+  static func undo(in pixels: inout [UInt8]) {
+    for offset in stride(from: 0, to: pixels.count & ~3, by: 4) {
+      let alpha = UInt32(pixels[offset + 3])
+      if alpha == 255 { continue }
+      for channel in offset..<offset + 3 {
+        let quotient = alpha == 0 ? 0 : (UInt32(pixels[channel]) * 255 + alpha / 2) / alpha
+        pixels[channel] = UInt8(min(quotient, 255))
+      }
+    }
   }
 }

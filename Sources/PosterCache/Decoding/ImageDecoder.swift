@@ -113,7 +113,8 @@ public struct ImageDecoder: Sendable {
     _ reader: inout Reader, _ plan: ReadingPlan, to target: PixelSize, alpha: Rendition.Alpha,
     isComplete: inout Bool
   ) throws(PosterError) -> Bitmap {
-    var resampler = Resampler(from: plan.size, to: target, isOpaque: plan.isOpaque)
+    var resampler = Resampler(
+      from: plan.size, to: target, isOpaque: plan.isOpaque, alpha: alpha)
     let strip = RowStrip(
       width: plan.size.width, height: plan.comesWhole ? plan.size.height : RowStrip.height)
     var missing = plan.size.height
@@ -128,6 +129,6 @@ public struct ImageDecoder: Sendable {
       for row in 0..<count { resampler.append(strip.row(row)) }
       missing -= count
     }
-    return resampler.finish(alpha: alpha)
+    return resampler.finish()
   }
 }
