@@ -20,22 +20,22 @@ final class DecodeWorkers: Sendable {
     let keep: @Sendable (PosterImage, DecodeOrder, _ isSeen: Bool) -> Void
   }
 
-  private struct State {
-    var queue = DecodeQueue()
-    var orders: [DecodeQueue.Name: DecodeOrder] = [:]
-    var completions: [DecodeQueue.Interest: Completion] = [:]
-    var lastInterest: UInt64 = 0
-    var threads: [WorkerThread] = []
-    var phase = Phase.running
+  struct State {
+    fileprivate(set) var queue = DecodeQueue()
+    fileprivate var orders: [DecodeQueue.Name: DecodeOrder] = [:]
+    fileprivate var completions: [DecodeQueue.Interest: Completion] = [:]
+    fileprivate var lastInterest: UInt64 = 0
+    fileprivate var threads: [WorkerThread] = []
+    fileprivate var phase = Phase.running
   }
 
-  private enum Phase {
+  fileprivate enum Phase {
     case running, ending, ended
   }
 
   private let count: Int
   private let work: Work
-  private let state = Monitor(State())
+  let state = Monitor(State())
 
   /// - Parameter count: how many posters are decoded at once; at least 1.
   init(count: Int, _ work: Work) {
@@ -148,14 +148,16 @@ final class DecodeWorkers: Sendable {
   private static func next(
     _ state: Monitor<State>
   ) -> (name: DecodeQueue.Name, order: DecodeOrder)? {
-    state.wait(untilNanoseconds: { _ in nil }) { state -> (DecodeQueue.Name, DecodeOrder)?? in
-      if state.phase != .running { return .some(nil) }
-      guard let name = state.queue.workerBecameFree() else { return nil }
-      guard let order = state.orders.removeValue(forKey: name) else {
-        preconditionFailure("a job without an order: \(name)")
-      }
-      return (name, order)
-    }
+    state.wait(
+      untilNanoseconds: { _ in nil },
+      for: { state -> (DecodeQueue.Name, DecodeOrder)?? in
+        if state.phase != .running { return .some(nil) }
+        guard let name = state.queue.workerBecameFree() else { return nil }
+        guard let order = state.orders.removeValue(forKey: name) else {
+          preconditionFailure("a job without an order: \(name)")
+        }
+        return (name, order)
+      })
   }
 
   private static func outcome(

@@ -104,15 +104,24 @@ extension PosterPipeline {
     _ wanted: WantedImage, bodyHash: UInt64
   ) async throws(PosterError) -> Attempt {
     let watch = tiers.images.watch(wanted.request.key)
-    if tiers.dropDamaged(wanted.request, bodyHash: bodyHash) {
-      return try await begin(wanted, mustHold: true)
+    for _ in 0..<Self.mendingTries {
+      let lookup = tiers.lookups.begin(wanted.request.key)
+      if tiers.dropDamaged(wanted.request, bodyHash: bodyHash) {
+        return try await begin(wanted, mustHold: true)
+      }
+      let arrival = try await arrival(of: wanted.request, nil, .refresh, after: lookup)
+      // Somebody else's question, which this one joined, was about the damaged bytes.
+      if arrival.confirmed?.body.contentHash == bodyHash { continue }
+      return try begin(
+        wanted, arrival.poster, isStorable: arrival.isStorable, isFromServer: true,
+        mustHold: true, watch)
     }
-    // A confirmation of the damaged bytes, from the server or a cache on the way, is of no use.
-    let arrival = try await arrival(of: wanted.request, nil, .refresh)
-    return try begin(
-      wanted, arrival.poster, isStorable: arrival.isStorable, isFromServer: true, mustHold: true,
-      watch)
+    throw PosterError(
+      .damagedImage, "the stored picture is damaged, and its server keeps confirming it:"
+        + " \(wanted.request.address)")
   }
+
+  private static let mendingTries = 3
 
   // MARK: - Results
 
