@@ -33,7 +33,9 @@ extension DecodingLimits {
       needed = plan.codecBytes + target.pixels * 4 * (isTurned ? 2 : 1)
       if plan.size != target {
         needed += plan.comesWhole ? plan.size.pixels * 4 : plan.size.width * 4 * RowStrip.height
-        needed += (plan.size.width + target.width) * Self.shrinkingBytesPerColumn
+        let (sum, overflow) = needed.addingReportingOverflow(
+          Resampler.workingBytes(from: plan.size, to: target))
+        needed = overflow ? .max : sum
       }
     }
     guard needed <= maximumMemory.bytes else {
@@ -42,10 +44,6 @@ extension DecodingLimits {
         "the picture is too large: decoding it would take more than \(maximumMemory)")
     }
   }
-
-  /// Bytes that the ``Resampler`` needs for each column of what it reads and of what it writes: a row as
-  /// numbers of 32 bits for each channel, and some rows that wait for others.
-  private static let shrinkingBytesPerColumn = 256
 
   /// How many scans a JPEG of `pixels` pixels may have: ``maximumJPEGScans``, but not more than 32 times
   /// the work of a scan over ``maximumPixels``. Few encoders write more than 12.

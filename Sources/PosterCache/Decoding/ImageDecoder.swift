@@ -114,7 +114,7 @@ public struct ImageDecoder: Sendable {
     isComplete: inout Bool
   ) throws(PosterError) -> Bitmap {
     var resampler = Resampler(
-      from: plan.size, to: target, isOpaque: plan.isOpaque, alpha: alpha)
+      from: plan.size, extent: plan.extent, to: target, isOpaque: plan.isOpaque, alpha: alpha)
     let strip = RowStrip(
       width: plan.size.width, height: plan.comesWhole ? plan.size.height : RowStrip.height)
     var missing = plan.size.height

@@ -65,6 +65,10 @@ struct JPEGReader: PictureReading, ~Copyable {
     let eighths = Self.scale(for: target, stored: header.storedSize)
     return ReadingPlan(
       size: Self.scaled(header.storedSize, eighths: eighths),
+      extent: (
+        Double(header.storedSize.width * eighths) / 8,
+        Double(header.storedSize.height * eighths) / 8
+      ),
       codecBytes: coefficientBytes + header.storedSize.width * Self.bytesPerColumn
         + Self.fixedBytes, comesWhole: false, isOpaque: true, damage: damage)
   }

@@ -33,9 +33,11 @@ enum DamagePolicy: Sendable {
 }
 
 /// How a picture is going to be read.
-struct ReadingPlan: Sendable, Equatable {
+struct ReadingPlan: Sendable {
   /// The size of what comes: the stored size or a fraction of it.
   let size: PixelSize
+  /// How much of that size the picture takes up, where scaling has rounded it up; `nil` all of it.
+  var extent: (width: Double, height: Double)?
   /// Bytes that the codec will need for itself, at most.
   let codecBytes: Int
   /// Whether all rows must be read at once.

@@ -261,14 +261,16 @@ struct Resampler: ~Copyable {
   private func store(_ sums: SIMD4<Int32>, at target: UnsafeMutableRawPointer) {
     var values = Self.clamped(sums &>> Self.sumBits)
     let opacity = values[3]
-    if alpha == .straight && opacity > 0 && opacity < 255 {
-      // Of the sums rather than of what they were rounded to: faint pixels would have few colours.
+    let overshoots = sums[3] &>> Self.sumBits > 255
+    if opacity > 0 && (overshoots || alpha == .straight && opacity < 255) {
+      // Of the sums rather than of what they were rounded to: faint pixels would have few colours. Where
+      // alpha overshoots, as the filter does beside edges, colours do as well, and must not.
       let exact = sums &- Self.half
       let factor = 255 / Float(exact[3])
       values = Self.clamped(SIMD4<Int32>(SIMD4<Float>(exact) * factor + 0.5))
       values[3] = opacity
     } else {
-      // The filter overshoots at edges; no colour is brighter than its alpha.
+      // No colour is brighter than its alpha.
       let below = opacity &- values
       values = values &+ below & (below &>> 31)
     }

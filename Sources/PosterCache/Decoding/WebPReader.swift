@@ -31,7 +31,8 @@ struct WebPReader: PictureReading, ~Copyable {
       guard
         features.has_animation == 0, frame.x + width <= size.width, frame.y + height <= size.height
       else {
-        throw PosterError(.damagedImage, "the WebP is damaged: its first frame is not on the canvas")
+        throw PosterError(
+          .damagedImage, "the WebP is damaged: its first frame is not on the canvas")
       }
       hasAlpha = features.has_alpha != 0 || width < size.width || height < size.height
     }

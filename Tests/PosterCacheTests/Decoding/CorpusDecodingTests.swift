@@ -147,7 +147,14 @@ struct CorpusDecodingTests {
 
   /// Without alpha.
   private func rgb(_ bitmap: Bitmap) -> [UInt8] {
-    bitmap.bytes.enumerated().filter { $0.offset % 4 != 3 }.map(\.element)
+    var rgb: [UInt8] = []
+    rgb.reserveCapacity(bitmap.size.pixels * 3)
+    bitmap.withUnsafeBytes { pixels in
+      for offset in stride(from: 0, to: pixels.count, by: 4) {
+        rgb.append(contentsOf: pixels[offset..<offset + 3])
+      }
+    }
+    return rgb
   }
 
   /// The lines of a folder's `answers.tsv`.
