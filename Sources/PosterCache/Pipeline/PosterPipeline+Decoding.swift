@@ -117,7 +117,8 @@ extension PosterPipeline {
         mustHold: true, watch)
     }
     throw PosterError(
-      .damagedImage, "the stored picture is damaged, and its server keeps confirming it:"
+      .damagedImage,
+      "the stored picture is damaged, and its server keeps confirming it:"
         + " \(wanted.request.address)")
   }
 
