@@ -160,6 +160,8 @@ final class DirectoryEditor {
       return try confirm(confirmation, &editor)
     case .noteAbsence(let note):
       try editor.noteAbsence(note.key, note.row)
+    case .noteColor(let note):
+      try editor.noteColor(note)
     case .touch(let touches):
       for touch in touches { try editor.touch(touch.key, isSeen: touch.isSeen) }
     case .dropDamaged(let key, let sequence):
@@ -247,7 +249,7 @@ final class DirectoryEditor {
     guard let place else { return refusal }
     try editor.insert(
       place.header, poster.metadata, segment: place.segment, offset: UInt64(place.offset),
-      dropped: dropped, tick: kept?.tick)
+      dropped: dropped, tick: kept?.tick, averageColor: kept?.averageColor)
     return nil
   }
 

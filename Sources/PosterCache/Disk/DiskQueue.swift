@@ -13,6 +13,8 @@ struct DiskQueue {
     case confirm(Confirmation)
     /// Note that a server has no such picture.
     case noteAbsence(NotedAbsence)
+    /// Note the average colour of a picture.
+    case noteColor(ColorNote)
     /// Note uses, the earliest first.
     case touch([Touch])
     /// Drop a record that was found damaged.
@@ -138,6 +140,11 @@ struct DiskQueue {
     appendNote(.noteAbsence(note), now: now)
   }
 
+  /// Queues a note of a colour.
+  mutating func colorWasNoted(_ note: ColorNote, now: UInt64) -> Acceptance {
+    appendNote(.noteColor(note), now: now)
+  }
+
   /// Notes a use.
   mutating func posterWasUsed(_ key: CacheKey, isSeen: Bool, now: UInt64) -> Acceptance {
     guard !isClosed else { return .refused }
@@ -200,7 +207,7 @@ struct DiskQueue {
         if !batch.isEmpty, insertion.isLarge || bytes > Self.batchBytes { break taking }
         waitingChanges -= 1
         waitingBytes -= insertion.blockBytes
-      case .confirm, .noteAbsence:
+      case .confirm, .noteAbsence, .noteColor:
         bytes += Self.indexBytes
         if !batch.isEmpty, bytes > Self.batchBytes { break taking }
         waitingChanges -= 1

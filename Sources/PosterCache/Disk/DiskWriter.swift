@@ -106,6 +106,14 @@ final class DiskWriter: Sendable {
     if acceptance == .queuedAndDue { state.signal() }
   }
 
+  /// Queues a note of a colour; drops it where too many wait.
+  func noteColor(_ note: ColorNote) {
+    let acceptance = state.withLock {
+      $0.queue.colorWasNoted(note, now: monotonicNanoseconds())
+    }
+    if acceptance == .queuedAndDue { state.signal() }
+  }
+
   /// What was asked for and is not in the index yet about the absence of a picture.
   enum UnwrittenAbsence {
     case noted(AbsenceRow)
@@ -257,7 +265,7 @@ final class DiskWriter: Sendable {
       case .barrier(let completion): completion(Result(failure))
       case .edit(_, let completion):
         completion(failure.map { .failure($0) } ?? .success(edited.next() ?? DiskEdit.Outcome()))
-      case .touch, .dropDamaged, .noteAbsence: break
+      case .touch, .dropDamaged, .noteAbsence, .noteColor: break
       }
     }
   }
@@ -269,7 +277,7 @@ extension DiskQueue.Operation {
     switch self {
     case .insert(let insertion): insertion.poster
     case .confirm(let confirmation): confirmation.confirmed
-    case .noteAbsence, .touch, .dropDamaged, .edit, .barrier: nil
+    case .noteAbsence, .noteColor, .touch, .dropDamaged, .edit, .barrier: nil
     }
   }
 }

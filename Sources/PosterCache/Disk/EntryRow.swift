@@ -21,6 +21,8 @@ struct EntryRow: FixedSizeRow, Equatable {
   var expiresAt: Int64
   /// Likewise.
   var staleUse = StaleUse()
+  /// The picture's average colour, once it has been decoded.
+  var averageColor: PosterColor?
 
   var isPlausible: Bool {
     metadataLength <= RecordMetadata.maximumLength && bodyLength <= SegmentFormat.maximumBodyBytes
@@ -77,6 +79,7 @@ extension EntryRow {
     metadata.storedAt = Date(milliseconds: storedAt)
     metadata.expiresAt = Date(milliseconds: expiresAt)
     metadata.staleUse = staleUse
+    metadata.averageColor = averageColor
     return metadata
   }
 }
@@ -88,6 +91,7 @@ extension EntryRow {
     isPinned = flags & 1 != 0
     isUnseen = flags & 2 != 0
     staleUse.isForbidden = flags & 4 != 0
+    averageColor = PosterColor(flags: flags)
     offset = reader.next()
     metadataLength = reader.next()
     bodyLength = reader.next()
@@ -102,7 +106,8 @@ extension EntryRow {
   func write(to writer: inout RowWriter) {
     writer.append(segment)
     writer.append(
-      UInt32(isPinned ? 1 : 0) | UInt32(isUnseen ? 2 : 0) | UInt32(staleUse.isForbidden ? 4 : 0))
+      UInt32(isPinned ? 1 : 0) | UInt32(isUnseen ? 2 : 0) | UInt32(staleUse.isForbidden ? 4 : 0)
+        | (averageColor?.flags ?? 0))
     writer.append(offset)
     writer.append(metadataLength)
     writer.append(bodyLength)
@@ -112,5 +117,20 @@ extension EntryRow {
     writer.append(expiresAt)
     writer.append(staleUse.whileRevalidatingSeconds)
     writer.append(staleUse.ifErrorSeconds)
+  }
+}
+
+extension PosterColor {
+  /// The colour in a row's flags, if it has one.
+  fileprivate init?(flags: UInt32) {
+    guard flags & 8 != 0 else { return nil }
+    self.init(
+      red: UInt8(truncatingIfNeeded: flags >> 8), green: UInt8(truncatingIfNeeded: flags >> 16),
+      blue: UInt8(truncatingIfNeeded: flags >> 24))
+  }
+
+  /// The colour as part of a row's flags.
+  fileprivate var flags: UInt32 {
+    8 | UInt32(red) << 8 | UInt32(green) << 16 | UInt32(blue) << 24
   }
 }

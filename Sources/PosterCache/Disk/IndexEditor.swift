@@ -117,18 +117,20 @@ struct IndexEditor {
   /// - Parameters:
   ///   - dropped: the entry of the earlier version, where it has been dropped to make room.
   ///   - tick: the last use to keep, where this is none.
+  ///   - averageColor: the colour to keep, where it is the same picture.
   mutating func insert(
     _ header: RecordHeader, _ metadata: PosterMetadata, segment: UInt32, offset: UInt64,
-    dropped: EntryRow? = nil, tick: UInt64? = nil
+    dropped: EntryRow? = nil, tick: UInt64? = nil, averageColor: PosterColor? = nil
   ) throws(PosterError) {
     let key = header.key
     let earlier = try transaction.entry(key)
     if let earlier { try discard(key, earlier) }
     try forgetAbsence(key)
-    let entry = EntryRow(
+    var entry = EntryRow(
       header, metadata, segment: segment, offset: offset, isPinned: earlier?.isPinned ?? false,
       isUnseen: header.isUnseen && (earlier ?? dropped)?.isUnseen ?? true,
       tick: tick ?? takeTick())
+    entry.averageColor = averageColor ?? metadata.averageColor
     try enter(key, entry, isAppended: true)
   }
 
@@ -140,6 +142,15 @@ struct IndexEditor {
     entry.confirm(metadata)
     try transaction.put(.entries, key, entry)
     try forgetAbsence(key)
+  }
+
+  /// Takes over a picture's average colour, if its record is still the one that is stored.
+  func noteColor(_ note: ColorNote) throws(PosterError) {
+    guard var entry = try transaction.entry(note.key), entry.averageColor == nil,
+      note.isAbout(entry)
+    else { return }
+    entry.averageColor = note.color
+    try transaction.put(.entries, note.key, entry)
   }
 
   /// Drops the poster for `key` if its record still is the one with `sequence`, which was found

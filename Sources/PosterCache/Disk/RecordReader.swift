@@ -57,7 +57,7 @@ struct RecordReader: Sendable {
     return .found(
       StoredPoster(
         key: key, metadata: entry.refreshing(metadata),
-        body: record.slice(bodyStart..<record.count)))
+        body: record.slice(bodyStart..<record.count), sequence: entry.sequence))
   }
 
   /// Reads the metadata alone, without the checksum over the whole record: for listings.

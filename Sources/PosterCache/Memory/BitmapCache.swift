@@ -59,11 +59,19 @@ public final class BitmapCache: Sendable {
     bitmaps.remove(family: poster)
   }
 
-  /// Gives all renditions of a poster the metadata with which its server has confirmed it. Takes time
-  /// proportional to their number, and is no use of them.
-  func renew(_ poster: CacheKey, _ metadata: PosterMetadata) {
-    bitmaps.renew(family: poster) {
-      BitmapEntry(image: $0.image, metadata: metadata, bodyHash: $0.bodyHash)
+  /// Whether any rendition of a poster is kept.
+  func holds(_ poster: CacheKey) -> Bool {
+    bitmaps.holds(family: poster)
+  }
+
+  /// Gives the renditions of a version of a poster the metadata that it has now, and forgets those of
+  /// other versions; those made of what was received later stay as they are. Takes time proportional to
+  /// their number, and is no use of them.
+  func renew(_ poster: CacheKey, _ metadata: PosterMetadata, bodyHash: UInt64) {
+    bitmaps.renew(family: poster) { entry in
+      guard entry.metadata.storedAt <= metadata.storedAt else { return entry }
+      guard entry.bodyHash == bodyHash else { return nil }
+      return BitmapEntry(image: entry.image, metadata: metadata, bodyHash: bodyHash)
     }
   }
 

@@ -126,15 +126,27 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
     return isKept
   }
 
+  /// Whether a value of a family is kept.
+  func holds(family: CacheKey) -> Bool {
+    writer.withLock { !($0.families[family] ?? []).isEmpty }
+  }
+
   /// Puts what `renewed` makes of them in the place of all values of a family, which remain what they were
-  /// to the order. Called with the writer's lock held.
-  func renew(family: CacheKey, _ renewed: (Value) -> Value) {
+  /// to the order, and forgets those of which it makes nothing. Called with the writer's lock held.
+  func renew(family: CacheKey, _ renewed: (Value) -> Value?) {
     let released = writer.withLock { writer in
       var released = ContiguousArray<Value>()
+      var leaving: [Int32] = []
       for slot in writer.families[family] ?? [] {
         guard let value = writer.value(in: slot) else { continue }
-        released.append(writer.replace(slot, by: renewed(value)))
+        if let renewed = renewed(value) {
+          if renewed !== value { released.append(writer.replace(slot, by: renewed)) }
+        } else {
+          leaving.append(slot)
+        }
       }
+      for slot in leaving { writer.order.leave(slot) }
+      writer.remove(leaving, &released)
       return released
     }
     withExtendedLifetime(released) {}

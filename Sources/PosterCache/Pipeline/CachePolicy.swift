@@ -59,12 +59,11 @@ struct CachePolicy: Sendable {
   }
 
   /// Whether the verdict on `stored` is ``Verdict/use``, as long as nobody knows of an absence: the same
-  /// without a copy of its metadata, for a look into memory.
-  func mayUse(_ stored: StoredPoster, mode: CacheMode, now: Date) -> Bool {
-    guard mode != .refresh, fields.match(stored.metadata.variant) else { return false }
+  /// without a copy of it, for a look into memory.
+  func mayUse(_ metadata: borrowing PosterMetadata, mode: CacheMode, now: Date) -> Bool {
+    guard mode != .refresh, fields.match(metadata.variant) else { return false }
     let state = State(
-      storedAt: stored.metadata.storedAt, expiresAt: stored.metadata.expiresAt,
-      stored.metadata.staleUse, now: now)
+      storedAt: metadata.storedAt, expiresAt: metadata.expiresAt, metadata.staleUse, now: now)
     return state.isFresh || mode == .offline && state.isUsableOffline
   }
 

@@ -12,6 +12,13 @@ extension PosterPipeline {
     public var isDirectoryRequired = true
     /// Bytes of encoded posters in memory. Default 64 MiB.
     public var memoryLimit = ByteSize(bytes: 64 << 20)
+    /// Bytes of decoded posters in memory. Default 64 MiB.
+    public var bitmapLimit = ByteSize(bytes: 64 << 20)
+    /// How many posters are decoded at once; `nil` (the default) for one less than there are cores, and
+    /// at least 1.
+    public var decodeWorkers: Int?
+    /// What decoding a picture may cost.
+    public var decoding = DecodingLimits()
     /// Never use the network: what is not cached fails with ``PosterError/Code/offline``. What has
     /// expired is used, unless its server forbade that. Default `false`.
     public var isOffline = false

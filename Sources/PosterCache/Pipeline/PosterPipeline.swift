@@ -23,20 +23,39 @@ public final class PosterPipeline: Sendable {
   public var disk: DiskCache? { tiers.disk }
   /// The memory tier.
   public var memory: MemoryCache { tiers.memory }
+  /// The memory tier of decoded posters.
+  public var bitmaps: BitmapCache { tiers.images.bitmaps }
 
   let tiers: PosterTiers
   let fetcher: Fetcher
   let revalidations = Revalidations()
-  private let mode: CacheMode
-  private let addressRule: AddressRule
+  let workers: DecodeWorkers
+  let turns = DecodeTurns()
+  let mode: CacheMode
+  let addressRule: AddressRule
 
-  /// Opens the cache directory and starts the threads for transfers and storing.
+  /// Opens the cache directory and starts the threads for transfers and storing; those for decoding start
+  /// with the first picture.
   ///
   /// - Throws: ``PosterError/Code/directoryUnavailable``, ``PosterError/Code/unsupportedFormat`` or
   ///   ``PosterError/Code/damagedIndex`` for the directory,
   ///   ``PosterError/Code/invalidConfiguration`` or ``PosterError/Code/resourcesExhausted`` for the
   ///   rest.
-  public init(_ configuration: Configuration) throws(PosterError) {
+  public convenience init(_ configuration: Configuration) throws(PosterError) {
+    let decoder = ImageDecoder(limits: configuration.decoding)
+    try self.init(configuration) {
+      (body, rendition, allowingIncomplete) throws(PosterError) in
+      try decoder.decode(body, as: rendition, allowingIncomplete: allowingIncomplete)
+    }
+  }
+
+  /// The same with another way of decoding.
+  init(
+    _ configuration: Configuration, decode: @escaping DecodeWorkers.Decode
+  ) throws(PosterError) {
+    guard configuration.decodeWorkers.map({ (1...1024).contains($0) }) ?? true else {
+      throw PosterError(.invalidConfiguration, "decodeWorkers must be 1 to 1024")
+    }
     guard !configuration.isOffline || !configuration.isRefreshing else {
       throw PosterError(.invalidConfiguration, "nothing can be refreshed offline")
     }
@@ -47,6 +66,11 @@ public final class PosterPipeline: Sendable {
       tiers.takeUnclaimed(response, of: request)
     }
     addressRule = configuration.addressRule
+    workers = DecodeWorkers(
+      count: configuration.decodeWorkers ?? DecodeWorkers.defaultCount,
+      DecodeWorkers.Work(
+        decode: decode, find: { tiers.find($0) },
+        keep: { tiers.keep($0, $1, isSeen: $2) }))
   }
 
   // MARK: - Posters
@@ -155,15 +179,16 @@ public final class PosterPipeline: Sendable {
     await revalidations.finish()
   }
 
-  /// Stops transfers, stores what has been fetched and closes the directory. Requests that are
+  /// Stops transfers and decoding, stores what has been fetched and closes the directory. Requests that are
   /// still waiting fail with ``PosterError/Code/cancelled``. Idempotent.
   public func shutdown() async {
     // The threads to be waited for are the parent's.
     guard !ForkGuard.isInChild else { return }
     await withCheckedContinuation { continuation in
-      // Both wait for a thread, which the tasks' threads must not.
-      let thread = WorkerThread(name: "poster-close") { [fetcher, tiers] in
+      // All of them wait for a thread, which the tasks' threads must not.
+      let thread = WorkerThread(name: "poster-close") { [fetcher, workers, tiers] in
         fetcher.shutdown()
+        workers.shutdown()
         tiers.diskTier?.close()
         continuation.resume()
       }

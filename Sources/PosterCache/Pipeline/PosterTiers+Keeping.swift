@@ -55,6 +55,7 @@ extension PosterTiers {
       return
     }
     absences.forget(request.key)
+    if arrival.isStorable { images.posterIsNow(arrival.poster) }
     guard arrival.isStorable else {
       // What was stored before is not what the server has now, or it must not be kept any more.
       drop(request)
@@ -101,6 +102,7 @@ extension PosterTiers {
 
   private func drop(_ request: PosterRequest) {
     memory.remove(request.key)
+    images.posterIsGone(request.key)
     disk?.drop(request)
   }
 }
@@ -112,7 +114,7 @@ extension DiskCache {
   }
 
   /// Drops the poster for `request` unless it is pinned, without waiting for that.
-  fileprivate func drop(_ request: PosterRequest) {
+  func drop(_ request: PosterRequest) {
     guard !ForkGuard.isInChild, hasEntry(for: request),
       entryRow(for: request)?.isPinned != true
     else { return }
@@ -129,7 +131,9 @@ extension DiskCache {
 extension Poster {
   /// What has just arrived.
   init(_ arrival: Arrival) {
-    self.init(arrival.poster, from: arrival.confirmed == nil ? .network : .revalidated)
+    self.init(
+      arrival.poster, from: arrival.confirmed == nil ? .network : .revalidated,
+      isStorable: arrival.isStorable)
   }
 }
 

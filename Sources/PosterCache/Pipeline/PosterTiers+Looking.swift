@@ -15,7 +15,8 @@ extension PosterTiers {
       let verdict = verdict(on: remembered, request, mode, now: now)
       return (verdict, remembered.map { Poster($0, from: .memory) })
     }
-    // Another process may have asked its server since memory got it.
+    // Another process may have asked its server since memory got it, or have stored another version.
+    images.posterIsNow(onDisk)
     let verdict = verdict(on: onDisk, request, mode, now: now)
     if verdict == .use || verdict == .useAndRevalidate { memory.restore(onDisk) }
     return (verdict, Poster(onDisk, from: .disk))
@@ -33,7 +34,8 @@ extension PosterTiers {
   func rememberedPoster(
     for request: PosterRequest, _ mode: CacheMode, now: Date
   ) -> Poster? {
-    guard let stored = remembered(request), policy.mayUse(stored, mode: mode, now: now) else {
+    guard let stored = remembered(request), policy.mayUse(stored.metadata, mode: mode, now: now)
+    else {
       return nil
     }
     // The disk tier must not take a poster for unused because it is so popular that memory has it.
@@ -75,7 +77,8 @@ extension PosterTiers {
     return policy.verdict(on: stored?.metadata, absence: absence, mode: mode, now: now)
   }
 
-  private func remembered(_ request: PosterRequest) -> StoredPoster? {
+  /// The poster if memory has it.
+  func remembered(_ request: PosterRequest) -> StoredPoster? {
     guard let stored = memory.poster(for: request.key), stored.metadata.address == request.address
     else { return nil }
     return stored

@@ -4,10 +4,12 @@
 /// Decides with ``CachePolicy``. Safe to use from any thread.
 final class PosterTiers: Sendable {
   let memory: MemoryCache
+  /// Decoded posters.
+  let images: ImageTier
   /// `nil` if no directory is named.
   let diskTier: DiskTier?
   let absences = AbsenceTable()
-  let lookups = LookupTable()
+  let lookups = OpenLookups()
   let policy: CachePolicy
   let rules: CachingRules
   let clock: PosterClock
@@ -28,6 +30,7 @@ final class PosterTiers: Sendable {
       diskTier = nil
     }
     memory = MemoryCache(limitBytes: configuration.memoryLimit.bytes)
+    images = ImageTier(limitBytes: configuration.bitmapLimit.bytes)
     policy = CachePolicy(fields: RequestFields(configuration.fetching))
     rules = configuration.caching
     clock = configuration.clock

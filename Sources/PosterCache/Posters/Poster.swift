@@ -24,8 +24,12 @@ public struct Poster: Sendable {
   /// Address, kind, validators and freshness.
   public var metadata: PosterMetadata { stored.metadata }
 
-  init(_ stored: StoredPoster, from source: Source) {
+  /// Whether its server allows keeping it.
+  let isStorable: Bool
+
+  init(_ stored: StoredPoster, from source: Source, isStorable: Bool = true) {
     self.stored = stored
     self.source = source
+    self.isStorable = isStorable
   }
 }

@@ -28,6 +28,7 @@ extension PosterMetadata {
       lastModified: headers.lastModified ?? lastModified, storedAt: receivedAt,
       expiresAt: receivedAt.addingTimeInterval(lifetime))
     metadata.staleUse = hasDirectives ? freshness.staleUse : staleUse
+    metadata.averageColor = averageColor
     metadata.variant = fields.variant(vary: headers.vary ?? variant?.fields)
     return metadata
   }

@@ -18,6 +18,8 @@ public struct PosterMetadata: Sendable, Hashable {
   public var staleUse = StaleUse()
   /// What the server chose it by, if its answer depends on more than the address.
   public var variant: Variant?
+  /// The average colour of the picture, if it has been decoded since it was received.
+  public var averageColor: PosterColor?
 
   /// Both dates are rounded to whole milliseconds, as they are stored.
   public init(

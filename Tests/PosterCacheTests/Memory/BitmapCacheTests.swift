@@ -126,7 +126,7 @@ struct BitmapCacheTests {
     for number in 2...50 { cache.insert(Self.entry(number), for: Self.key(number), isSeen: true) }
     var confirmed = SamplePoster.make(1).metadata
     confirmed.expiresAt += 1000
-    cache.renew(Self.key(1).poster, confirmed)
+    cache.renew(Self.key(1).poster, confirmed, bodyHash: 1)
     #expect((1...200).allSatisfy { cache.peek(Self.key(1, width: $0))?.metadata == confirmed })
     #expect(cache.peek(Self.key(1, width: 7))?.image.bitmap.byteCount == 700)
     #expect(cache.peek(Self.key(2))?.metadata == SamplePoster.make(2).metadata)
@@ -135,14 +135,14 @@ struct BitmapCacheTests {
     #expect(cache.count == 49 && cache.totalBytes == 49_000)
     // Nothing of it is left behind.
     cache.remove(Self.key(1).poster)
-    cache.renew(Self.key(1).poster, confirmed)
+    cache.renew(Self.key(1).poster, confirmed, bodyHash: 1)
     #expect(cache.count == 49)
   }
 
   @Test func `being renewed is no use`() {
     let cache = BitmapCache(limitBytes: 10_000)
     for number in 1...10 { cache.insert(Self.entry(number), for: Self.key(number), isSeen: true) }
-    cache.renew(Self.key(1).poster, SamplePoster.make(1).metadata)
+    cache.renew(Self.key(1).poster, SamplePoster.make(1).metadata, bodyHash: 1)
     cache.insert(Self.entry(11), for: Self.key(11), isSeen: true)
     #expect(Self.kept(cache, 1...11) == Array(2...11))
   }
