@@ -190,10 +190,9 @@ struct CachePolicyTests {
       let mode = CacheMode.allCases.randomElement(using: &generator) ?? .normal
       let now = moment()
       if let picture {
-        let poster = StoredPoster(metadata: picture, body: PosterBody(copying: TestPicture.png))
         let time = start.addingTimeInterval(Double(now))
         let verdict = policy.verdict(on: picture, mode: mode, now: time)
-        #expect(policy.mayUse(poster, mode: mode, now: time) == (verdict == .use), "seed \(seed)")
+        #expect(policy.mayUse(picture, mode: mode, now: time) == (verdict == .use), "seed \(seed)")
       }
       let verdict = policy.verdict(
         on: picture, absence: absence, mode: mode, now: start.addingTimeInterval(Double(now)))
