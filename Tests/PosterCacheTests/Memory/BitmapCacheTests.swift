@@ -126,23 +126,42 @@ struct BitmapCacheTests {
     for number in 2...50 { cache.insert(Self.entry(number), for: Self.key(number), isSeen: true) }
     var confirmed = SamplePoster.make(1).metadata
     confirmed.expiresAt += 1000
-    cache.renew(Self.key(1).poster, confirmed, bodyHash: 1)
+    cache.renew(Self.key(1).poster, confirmed, bodyHash: 0)
     #expect((1...200).allSatisfy { cache.peek(Self.key(1, width: $0))?.metadata == confirmed })
     #expect(cache.peek(Self.key(1, width: 7))?.image.bitmap.byteCount == 700)
     #expect(cache.peek(Self.key(2))?.metadata == SamplePoster.make(2).metadata)
+    #expect(cache.holds(Self.key(1).poster))
     cache.remove(Self.key(1).poster)
+    #expect(!cache.holds(Self.key(1).poster))
     #expect((1...200).allSatisfy { cache.peek(Self.key(1, width: $0)) == nil })
     #expect(cache.count == 49 && cache.totalBytes == 49_000)
     // Nothing of it is left behind.
     cache.remove(Self.key(1).poster)
-    cache.renew(Self.key(1).poster, confirmed, bodyHash: 1)
+    cache.renew(Self.key(1).poster, confirmed, bodyHash: 0)
     #expect(cache.count == 49)
+  }
+
+  @Test func `what was made of another version goes, unless it came later`() {
+    let cache = BitmapCache(limitBytes: 100_000)
+    for (width, version) in [(10, 0), (11, 1), (12, 2)] {
+      let entry = Self.entry(1, width: width, version: version)
+      cache.insert(entry, for: Self.key(1, width: width), isSeen: true)
+    }
+    let later = Self.entry(1, version: 2).metadata
+    var now = Self.entry(1, version: 1).metadata
+    #expect(now.storedAt < later.storedAt)
+    now.expiresAt += 1000
+    cache.renew(Self.key(1).poster, now, bodyHash: 1)
+    #expect(cache.peek(Self.key(1, width: 10)) == nil)
+    #expect(cache.peek(Self.key(1, width: 11))?.metadata == now)
+    #expect(cache.peek(Self.key(1, width: 12))?.metadata == later)
+    #expect(cache.count == 2 && cache.totalBytes == 2300)
   }
 
   @Test func `being renewed is no use`() {
     let cache = BitmapCache(limitBytes: 10_000)
     for number in 1...10 { cache.insert(Self.entry(number), for: Self.key(number), isSeen: true) }
-    cache.renew(Self.key(1).poster, SamplePoster.make(1).metadata, bodyHash: 1)
+    cache.renew(Self.key(1).poster, SamplePoster.make(1).metadata, bodyHash: 0)
     cache.insert(Self.entry(11), for: Self.key(11), isSeen: true)
     #expect(Self.kept(cache, 1...11) == Array(2...11))
   }
