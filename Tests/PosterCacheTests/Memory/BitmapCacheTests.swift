@@ -143,13 +143,20 @@ struct BitmapCacheTests {
 
   @Test func `what was made of another version goes, unless it came later`() {
     let cache = BitmapCache(limitBytes: 100_000)
-    for (width, version) in [(10, 0), (11, 1), (12, 2)] {
-      let entry = Self.entry(1, width: width, version: version)
-      cache.insert(entry, for: Self.key(1, width: width), isSeen: true)
+    func metadata(_ version: Int) -> PosterMetadata {
+      var metadata = Self.entry(1, version: version).metadata
+      metadata.storedAt += Double(version)
+      return metadata
     }
-    let later = Self.entry(1, version: 2).metadata
-    var now = Self.entry(1, version: 1).metadata
-    #expect(now.storedAt < later.storedAt)
+    for version in 0...2 {
+      let width = 10 + version
+      let image = Self.entry(1, width: width).image
+      cache.insert(
+        BitmapEntry(image: image, metadata: metadata(version), bodyHash: UInt64(version)),
+        for: Self.key(1, width: width), isSeen: true)
+    }
+    let later = metadata(2)
+    var now = metadata(1)
     now.expiresAt += 1000
     cache.renew(Self.key(1).poster, now, bodyHash: 1)
     #expect(cache.peek(Self.key(1, width: 10)) == nil)
