@@ -42,7 +42,10 @@ let package = Package(
       name: "postercache", dependencies: ["PosterCache", "PosterServer", "CLinux", "CNettle"]),
     .executableTarget(
       name: "postercache-bench",
-      dependencies: ["PosterCache", "PosterServer", "CCurl", "CLMDB", "CXXHash", "CLinux"],
+      dependencies: [
+        "PosterCache", "PosterServer", "CCurl", "CLMDB", "CXXHash", "CLinux", "CTurboJPEG", "CPNG",
+        "CWebP",
+      ],
       path: "Benchmarks/postercache-bench"),
     .target(name: "TestSupport", dependencies: ["PosterCache"], path: "Tests/TestSupport"),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),

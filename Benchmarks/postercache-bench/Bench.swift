@@ -1,5 +1,7 @@
 import CCurl
 import CLMDB
+import CPNG
+import CWebP
 import CXXHash
 import FoundationEssentials
 import Glibc
@@ -71,6 +73,16 @@ enum Bench {
       versions["stores in Python"] =
         Command(python, [stores, "--version"]).firstLine() ?? "not installed"
     }
+    if let python = options.python, let thumbnails = options.thumbnails {
+      versions["Pillow"] =
+        Command(python, [thumbnails, "--version"]).firstLine() ?? "not installed"
+    }
+    if let vips = options.vips {
+      versions["libvips"] = Command(vips, ["--version"]).firstLine() ?? "not installed"
+    }
+    versions["libpng"] = PNG_LIBPNG_VER_STRING
+    let webp = WebPGetDecoderVersion()
+    versions["libwebp"] = "\(webp >> 16).\(webp >> 8 & 255).\(webp & 255)"
     return versions
   }
 }

@@ -17,7 +17,7 @@ struct BenchOptions {
   var diskDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   /// Where posters are kept from one run to the next; `nil` draws them anew.
   var postersDirectory: String?
-  /// A Python that has diskcache, and the program it runs; `nil` leaves the stores in Python out.
+  /// A Python that has diskcache and Pillow, and the program it runs; `nil` leaves the stores in Python out.
   var python: String?
   var stores: String?
   /// The library that counts allocations and copies (`Benchmarks/peers/counting.c`); `nil` leaves
@@ -28,6 +28,12 @@ struct BenchOptions {
   /// Foundation's `URLSession` as a program (`Benchmarks/peers/urlsession.swift`); `nil` leaves it
   /// out.
   var urlSession: String?
+  /// A directory of JPEGs to decode, named `w342*.jpg` and `w500*.jpg`; `nil` draws some.
+  var picturesDirectory: String?
+  /// Pillow as a program (`Benchmarks/peers/thumbnails.py`, run by ``python``), and libvips as one
+  /// (made of `Benchmarks/peers/vips_thumbnails.c`); `nil` leaves them out.
+  var thumbnails: String?
+  var vips: String?
   /// The command, where it was built.
   var command =
     Self.ownPath.split(separator: "/").dropLast().map { "/\($0)" }.joined()
@@ -71,6 +77,9 @@ struct BenchOptions {
       case "--counting": counting = try value()
       case "--link": link = try value()
       case "--urlsession": urlSession = try value()
+      case "--pictures-dir": picturesDirectory = try value()
+      case "--thumbnails": thumbnails = try value()
+      case "--vips": vips = try value()
       case "--command": command = try value()
       default:
         guard let suite = allSuites.first(where: { $0.name == argument }) else {
@@ -101,8 +110,11 @@ struct BenchOptions {
         --plots DIR         draw the curves of the wait suite as SVG files into DIR
         --disk-dir DIR      a directory on the disk to be measured (default: $TMPDIR or /tmp)
         --posters-dir DIR   keep the posters here for later runs
-        --python FILE       a Python that has diskcache, and
+        --python FILE       a Python that has diskcache and Pillow, and
         --stores FILE       the program of the stores in Python (Benchmarks/peers/stores.py)
+        --thumbnails FILE   the program of Pillow (Benchmarks/peers/thumbnails.py)
+        --vips FILE         the program made of Benchmarks/peers/vips_thumbnails.c
+        --pictures-dir DIR  JPEGs to decode, named w342*.jpg and w500*.jpg (default: drawn ones)
         --counting FILE     the library made of Benchmarks/peers/counting.c
         --link FILE         what makes a slow link (Benchmarks/link/shaped)
         --urlsession FILE   the program made of Benchmarks/peers/urlsession.swift

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -101,6 +102,17 @@ int postercache_terminal_columns(int fd) {
 
 int postercache_name_thread(const char *name) {
   return pthread_setname_np(pthread_self(), name);
+}
+
+_Thread_local unsigned postercache_known_thread_number;
+
+unsigned postercache_new_thread_number(void) {
+  static _Atomic unsigned last;
+  unsigned number;
+  // 0 means none: left out, should there ever have been so many.
+  do number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+  while (number == 0);
+  return postercache_known_thread_number = number;
 }
 
 struct postercache_option postercache_next_option(

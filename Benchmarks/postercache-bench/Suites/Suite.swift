@@ -14,7 +14,7 @@ protocol Suite: SendableMetatype {
 /// All suites, in the order in which they run unless some are named.
 let allSuites: [any Suite.Type] = [
   MemorySuite.self, DiskSuite.self, GrowthSuite.self, WarmSuite.self, FetchSuite.self,
-  LinkSuite.self, WaitSuite.self, StartupSuite.self,
+  LinkSuite.self, WaitSuite.self, DecodeSuite.self, StartupSuite.self,
 ]
 
 /// What suites have in common.

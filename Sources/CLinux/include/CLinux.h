@@ -61,6 +61,15 @@ int postercache_terminal_columns(int fd);
 // Names the calling thread; at most 15 bytes.
 int postercache_name_thread(const char *name);
 
+// The number of the calling thread: 1 for the first that asks, and so on; numbers are not used again. Read
+// on every look into memory, hence inline: one load once the thread has its number.
+extern _Thread_local unsigned postercache_known_thread_number;
+unsigned postercache_new_thread_number(void);
+static inline unsigned postercache_thread_number(void) {
+  unsigned number = postercache_known_thread_number;
+  return number ? number : postercache_new_thread_number();
+}
+
 // One option as getopt_long finds it. Swift 6 refuses C's global variables, so this carries what
 // getopt_long leaves in them.
 struct postercache_option {

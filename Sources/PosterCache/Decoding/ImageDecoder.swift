@@ -1,9 +1,9 @@
 /// Makes pixels of encoded pictures: JPEG, PNG and WebP, told by their first bytes.
 ///
 /// Blocks the calling thread as long as it takes; safe to use from any thread. Shrinks while decoding: a
-/// JPEG is decoded at a fraction of its size where that is at least twice what is wanted, rows go through
-/// the ``Resampler`` as they come, and a full-size bitmap is made only where one is asked for or the
-/// picture's coding demands it.
+/// JPEG is decoded at a half, a quarter or an eighth of its size where that is clearly more than what is
+/// wanted (at least 1.6, 2 and 2.5 times as much), rows go through the ``Resampler`` as they come, and a
+/// full-size bitmap is made only where one is asked for or the picture's coding demands it.
 public struct ImageDecoder: Sendable {
   /// What a picture may cost.
   public let limits: DecodingLimits

@@ -43,17 +43,16 @@ struct JPEGReader: PictureReading, ~Copyable {
 
   deinit { postercache_jpeg_close(reader) }
 
-  /// How many eighths of its size to decode a picture of `stored` pixels at, for one of `target` pixels:
-  /// the least of 1, 2, 4 and 8 that gives at least twice the target both ways.
+  /// How many eighths of its size to decode a picture of `stored` pixels at, for one of `target` pixels.
   ///
-  /// libjpeg-turbo has vector code for these four alone; with others the inverse transform takes longer
-  /// than a larger one.
+  /// libjpeg-turbo has vector code for 1, 2, 4 and 8 alone: with 5 eighths a poster takes longer than
+  /// with 8. Four of them differ from all eight by a level where the target is two thirds as large;
+  /// the fewer there are the coarser they become (figures in docs/benchmarks.md).
   static func scale(for target: PixelSize, stored: PixelSize) -> Int {
-    for eighths in [1, 2, 4] {
-      let size = scaled(stored, eighths: eighths)
-      if size.width >= target.width * 2, size.height >= target.height * 2 { return eighths }
-    }
-    return 8
+    let reduction = min(
+      Double(stored.width) / Double(target.width), Double(stored.height) / Double(target.height))
+    let scales = [(eighths: 1, room: 2.5), (eighths: 2, room: 2), (eighths: 4, room: 1.6)]
+    return scales.first { reduction * Double($0.eighths) / 8 >= $0.room }?.eighths ?? 8
   }
 
   /// The size that libjpeg decodes a picture to.

@@ -1,4 +1,5 @@
 import CWebP
+import Glibc
 
 /// Reads WebPs with libwebp: lossy and lossless, with alpha, and the first frame of animations, on a
 /// transparent canvas.
@@ -98,15 +99,18 @@ struct WebPReader: PictureReading, ~Copyable {
     config.output.u.RGBA.stride = Int32(plan.size.width * 4)
     config.output.u.RGBA.size = plan.size.pixels * 4 - offset
     let bytes = data.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    if plan.damage == .refuse {
-      let status = WebPDecode(bytes, data.count, &config)
-      guard status == VP8_STATUS_OK else { throw PosterError(status) }
-      return count
+    let status = WebPDecode(bytes, data.count, &config)
+    if status == VP8_STATUS_OK { return count }
+    guard status == VP8_STATUS_SUSPENDED || status == VP8_STATUS_NOT_ENOUGH_DATA else {
+      throw PosterError(status)
     }
-    return try readWhatThereIs(&config, bytes, of: plan)
+    // It is this function that wants all of the file, metadata behind the pixels as well.
+    let got = try readWhatThereIs(&config, bytes, of: plan)
+    memset(rows + got * plan.size.width * 4, 0, (count - got) * plan.size.width * 4)
+    return got
   }
 
-  /// Decodes as far as the bytes go.
+  /// Decodes as far as the bytes go, and returns how many rows of the canvas that are.
   private mutating func readWhatThereIs(
     _ config: inout WebPDecoderConfig, _ bytes: UnsafePointer<UInt8>?, of plan: ReadingPlan
   ) throws(PosterError) -> Int {
@@ -117,7 +121,8 @@ struct WebPReader: PictureReading, ~Copyable {
     let status = WebPIUpdate(decoder, bytes, data.count)
     if status == VP8_STATUS_OK { return plan.size.height }
     var lastRow: Int32 = 0
-    guard status == VP8_STATUS_SUSPENDED,
+    guard
+      status == VP8_STATUS_SUSPENDED, plan.damage == .tolerate,
       WebPIDecGetRGB(decoder, &lastRow, nil, nil, nil) != nil, lastRow > 0
     else { throw PosterError(status) }
     hasAllRows = false

@@ -1,132 +1,96 @@
-/// The memory tier's second half: decoded posters, bounded by the bytes of their pixels.
+/// The memory tier's other half: posters as pixels, in exact order of use, bounded by the bytes of the pixels
+/// (`bytesPerRow` times the height).
+///
+/// The order is that of ``MemoryCache``, and a bitmap larger than a tenth of the limit is not kept, either.
+/// What is pinned, since it is on the screen, is not evicted by the limit, by a trim or by what is inserted,
+/// but counts in the limit: if only pinned ones are left, a new one that does not fit is not kept. Nor is a
+/// pinned one that does not fit, or that is larger than a tenth: whoever shows it has a reference of its own,
+/// and loses nothing. Safe to use from any thread, like ``MemoryCache``.
 public final class BitmapCache: Sendable {
+  private let bitmaps: SharedLRU<ImageKey, BitmapEntry>
+
   /// The largest sum of bytes of pixels kept.
   public let limitBytes: Int
-  private let state: Lock<State>
 
-  private struct State {
-    var entries: [ImageKey: (entry: BitmapEntry, isSeen: Bool)] = [:]
-    var order: [ImageKey] = []  // the least recently used first
-    var pins: [ImageKey: Int] = [:]
-    var total = 0
-
-    mutating func remove(_ key: ImageKey) {
-      guard let old = entries.removeValue(forKey: key) else { return }
-      total -= old.entry.image.bitmap.byteCount
-      order.removeAll { $0 == key }
-    }
-
-    mutating func trim(to bytes: Int) {
-      for isSeen in [false, true] {
-        for key in order where total > bytes && pins[key] == nil && entries[key]?.isSeen == isSeen {
-          remove(key)
-        }
-      }
-    }
-
-    mutating func touch(_ key: ImageKey) {
-      order.removeAll { $0 == key }
-      order.append(key)
-    }
-
-    var pinned: Int {
-      entries.reduce(0) { pins[$1.key] == nil ? $0 : $0 + $1.value.entry.image.bitmap.byteCount }
-    }
-  }
-
-  /// - Parameter limitBytes: the largest sum of bytes of pixels kept. 0 keeps nothing.
+  /// - Parameter limitBytes: the largest sum of bytes of pixels kept, at least 0. 0 keeps nothing.
   public init(limitBytes: Int) {
     self.limitBytes = limitBytes
-    state = Lock(State())
+    bitmaps = SharedLRU(limit: limitBytes)
   }
 
   /// The bitmap for `key`, which becomes the most recently used.
+  ///
+  /// - Parameter isSeen: whether somebody sees it.
   func entry(for key: ImageKey, isSeen: Bool) -> BitmapEntry? {
-    state.withLock { state in
-      guard let found = state.entries[key] else { return nil }
-      if isSeen { state.entries[key]?.isSeen = true }
-      state.touch(key)
-      return found.entry
-    }
+    bitmaps.value(for: key, isSeen: isSeen)
   }
 
-  /// Keeps `entry` as the most recently used, in the place of an earlier one for `key`.
+  /// The bitmap for `key`, without counting as use.
+  func peek(_ key: ImageKey) -> BitmapEntry? {
+    bitmaps.peek(key)
+  }
+
+  /// Keeps `entry` as the most recently used, in the place of an earlier one for `key`, and lets go of what no
+  /// longer fits.
+  ///
+  /// - Parameter isSeen: whether somebody sees it. What somebody has seen remains so in a later version, and
+  ///   what is pinned is seen.
+  /// - Returns: whether it is kept. If not, only the earlier one for `key` is gone.
   @discardableResult
   func insert(_ entry: BitmapEntry, for key: ImageKey, isSeen: Bool) -> Bool {
-    let cost = entry.image.bitmap.byteCount
-    return state.withLock { state in
-      let wasSeen = state.entries[key]?.isSeen ?? false
-      state.remove(key)
-      guard cost <= limitBytes / 10, state.pinned + cost <= limitBytes else { return false }
-      state.trim(to: limitBytes - cost)
-      state.entries[key] = (entry, isSeen || wasSeen)
-      state.order.append(key)
-      state.total += cost
-      return true
-    }
+    bitmaps.insert(entry, for: key, cost: entry.image.bitmap.byteCount, isSeen: isSeen)
   }
 
-  /// Keeps what is kept under `key`, now or later, from being evicted until ``unpin(_:)``. Counted.
+  /// Keeps what is kept under `key`, now or later, from being evicted until ``unpin(_:)`` has been called as
+  /// often as this.
   func pin(_ key: ImageKey) {
-    state.withLock { state in
-      state.pins[key, default: 0] += 1
-      if state.entries[key] != nil { state.entries[key]?.isSeen = true }
-    }
+    bitmaps.pin(key)
   }
 
-  /// Takes one pin back.
+  /// Takes one pin back; the last makes the bitmap the most recently used. One that was never made is a
+  /// programming error.
   func unpin(_ key: ImageKey) {
-    state.withLock { state in
-      guard let count = state.pins[key] else { preconditionFailure("unpinned without a pin") }
-      state.pins[key] = count == 1 ? nil : count - 1
-      if count == 1, state.entries[key] != nil { state.touch(key) }
-    }
+    bitmaps.unpin(key)
   }
 
-  /// Forgets all renditions of a poster, pinned ones too: they are stale.
+  /// Forgets all renditions of a poster, pinned or not, since it has changed or must not be shown any more.
+  /// Takes time proportional to their number.
   func remove(_ poster: CacheKey) {
-    state.withLock { state in
-      for key in state.order where key.poster == poster { state.remove(key) }
-    }
+    bitmaps.remove(family: poster)
   }
 
   /// Whether any rendition of a poster is kept.
   func holds(_ poster: CacheKey) -> Bool {
-    state.withLock { state in state.order.contains { $0.poster == poster } }
+    bitmaps.holds(family: poster)
   }
 
   /// Gives the renditions of a version of a poster the metadata that it has now, and forgets those of
-  /// other versions. Those made of what was received later stay as they are.
+  /// other versions; those made of what was received later stay as they are. Takes time proportional to
+  /// their number, and is no use of them.
   func renew(_ poster: CacheKey, _ metadata: PosterMetadata, bodyHash: UInt64) {
-    state.withLock { state in
-      for (key, value) in state.entries where key.poster == poster {
-        guard value.entry.metadata.storedAt <= metadata.storedAt else { continue }
-        guard value.entry.bodyHash == bodyHash else {
-          state.remove(key)
-          continue
-        }
-        state.entries[key]?.entry = BitmapEntry(
-          image: value.entry.image, metadata: metadata, bodyHash: bodyHash)
-      }
+    bitmaps.renew(family: poster) { entry in
+      guard entry.metadata.storedAt <= metadata.storedAt else { return entry }
+      guard entry.bodyHash == bodyHash else { return nil }
+      return BitmapEntry(image: entry.image, metadata: metadata, bodyHash: bodyHash)
     }
   }
 
-  /// Evicts until at most `bytes` are kept, or only pinned ones.
+  /// Evicts until at most `bytes` are kept, or only pinned ones are left.
   public func trim(toBytes bytes: Int) {
-    state.withLock { $0.trim(to: bytes) }
+    bitmaps.trim(to: bytes)
   }
 
-  /// Evicts everything but pinned ones.
+  /// Forgets everything, pinned or not.
   public func removeAll() {
-    trim(toBytes: 0)
+    bitmaps.removeAll()
   }
 
   /// The bytes kept now; never more than the limit.
-  public var totalBytes: Int { state.withLock { $0.total } }
+  public var totalBytes: Int { bitmaps.totals.cost }
 
-  /// Those of pinned ones.
-  public var pinnedBytes: Int { state.withLock { $0.pinned } }
+  /// The bytes of what is kept and pinned now.
+  public var pinnedBytes: Int { bitmaps.totals.pinnedCost }
 
   /// The number of bitmaps kept now.
-  public var count: Int { state.withLock { $0.entries.count } }
+  public var count: Int { bitmaps.totals.count }
 }

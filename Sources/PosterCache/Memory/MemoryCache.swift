@@ -1,57 +1,72 @@
-/// The memory tier: encoded posters in exact LRU order, bounded by the bytes of their bodies.
+/// The memory tier: encoded posters in exact order of use, bounded by the bytes of their bodies.
 ///
-/// Safe to use from any thread; every call takes well under a microsecond and never waits for
-/// anything but another call. Decides with ``LRUTable``, under one lock.
+/// What was prefetched and nobody has seen yet goes before what somebody has; among each, the least recently
+/// used first. A poster larger than a tenth of the limit is not kept. Safe to use from any thread: see
+/// ``SharedLRU`` for how. A look takes some tens of nanoseconds and waits for no other look.
 public final class MemoryCache: Sendable {
-  private let table: Lock<LRUTable<StoredPoster>>
+  private let posters: SharedLRU<CacheKey, StoredPoster>
 
-  /// - Parameter limitBytes: the largest sum of body bytes kept. 0 keeps nothing.
+  /// The largest sum of body bytes kept.
+  public let limitBytes: Int
+
+  /// - Parameter limitBytes: the largest sum of body bytes kept, at least 0. 0 keeps nothing.
   public init(limitBytes: Int) {
-    table = Lock(LRUTable(limit: limitBytes))
+    self.limitBytes = limitBytes
+    posters = SharedLRU(limit: limitBytes)
   }
 
   /// The poster for `key`, which becomes the most recently used.
+  ///
+  /// - Parameter isSeen: whether somebody sees it.
   public func poster(for key: CacheKey, isSeen: Bool = true) -> StoredPoster? {
-    table.withLock { $0.value(for: key) }
+    posters.value(for: key, isSeen: isSeen)
   }
 
-  /// Keeps `poster` as the most recently used, and lets go of the least recently used ones that no
-  /// longer fit. A poster larger than the limit is not kept.
+  /// The poster for `key`, without counting as use.
+  func peek(_ key: CacheKey) -> StoredPoster? {
+    posters.peek(key)
+  }
+
+  /// Keeps `poster` as the most recently used, in the place of an earlier version, and lets go of what no
+  /// longer fits.
+  ///
+  /// A poster larger than a tenth of the limit is not kept, and evicts nothing but an earlier version.
+  ///
+  /// - Parameter isSeen: whether somebody sees it. What somebody has seen remains so in a later version.
   public func insert(_ poster: StoredPoster, isSeen: Bool = true) {
-    table.withLock { _ = $0.insert(poster, for: poster.key, cost: poster.body.count) }
+    posters.insert(poster, for: poster.key, cost: poster.body.count, isSeen: isSeen)
   }
 
   /// Keeps `poster`, which somebody has read from disk, unless a later version is there by now.
   func restore(_ poster: StoredPoster, isSeen: Bool = true) {
-    table.withLock { table in
-      if let known = table.peek(poster.key), known.metadata.storedAt > poster.metadata.storedAt {
-        return
-      }
-      _ = table.insert(poster, for: poster.key, cost: poster.body.count)
+    posters.insert(poster, for: poster.key, cost: poster.body.count, isSeen: isSeen) { known in
+      known.map { $0.metadata.storedAt <= poster.metadata.storedAt } ?? true
     }
   }
 
   /// Puts `poster` in the place of an earlier version, if there is one.
   func replace(_ poster: StoredPoster) {
-    table.withLock { table in
-      guard table.peek(poster.key) != nil else { return }
-      _ = table.insert(poster, for: poster.key, cost: poster.body.count)
-    }
+    posters.insert(poster, for: poster.key, cost: poster.body.count, isSeen: false) { $0 != nil }
   }
 
   /// Forgets the poster for `key`.
   public func remove(_ key: CacheKey) {
-    table.withLock { _ = $0.remove(key) }
+    posters.remove(key)
+  }
+
+  /// Evicts until at most `bytes` are kept.
+  public func trim(toBytes bytes: Int) {
+    posters.trim(to: bytes)
   }
 
   /// Forgets everything.
   public func removeAll() {
-    table.withLock { $0.trim(to: -1) }
+    posters.removeAll()
   }
 
   /// The bytes kept now; never more than the limit.
-  public var totalBytes: Int { table.withLock { $0.totalCost } }
+  public var totalBytes: Int { posters.totals.cost }
 
   /// The number of posters kept now.
-  public var count: Int { table.withLock { $0.count } }
+  public var count: Int { posters.totals.count }
 }

@@ -5,7 +5,7 @@ extension PosterPipeline {
   /// - Parameter lookup: the look into the tiers that found nothing better.
   func arrival(
     of request: PosterRequest, _ stored: StoredPoster?, _ mode: CacheMode,
-    after lookup: LookupTable.Lookup
+    after lookup: OpenLookups.Lookup
   ) async throws(PosterError) -> Arrival {
     var fetch = fetch(request, stored, mode)
     fetch.arrivedMeanwhile = { lookup.end() }

@@ -9,7 +9,7 @@ final class PosterTiers: Sendable {
   /// `nil` if no directory is named.
   let diskTier: DiskTier?
   let absences = AbsenceTable()
-  let lookups = LookupTable()
+  let lookups = OpenLookups()
   let policy: CachePolicy
   let rules: CachingRules
   let clock: PosterClock

@@ -136,7 +136,7 @@ struct CachingTests {
   @Test(arguments: [
     (["get", "/a.jpg", "--refresh", "--offline"], "leave out --offline"),
     (["warm", "--list", "trending", "--demo", "--refresh", "--dry-run"], "leave out --refresh"),
-    (["ls", "--refresh"], "--refresh is an option of warm, get, not of ls"),
+    (["ls", "--refresh"], "--refresh is an option of warm, get, sheet, not of ls"),
   ]) func `wrong usage is told`(arguments: [String], words: String) async {
     let result = await PosterCacheBinary.run(arguments)
     #expect(result.status == 2)

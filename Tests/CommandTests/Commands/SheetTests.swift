@@ -97,7 +97,7 @@ struct SheetTests {
     defer { place.origin.shutdown() }
     let addresses = try await addresses(place)
     let lost = String(addresses[2].canonical.dropFirst(place.origin.images.canonical.count))
-    place.origin.addFault(Fault("/t/p/\(lost)", .status(404)))
+    place.origin.addFault(Fault(PathPattern("/t/p/\(lost)"), .status(404)))
     let file = "\(place.directory.path)/wall.png"
     let result = await list(place, "-o", file, "--limit", "5", "--cell", "30x45")
     #expect(result.status == 1)

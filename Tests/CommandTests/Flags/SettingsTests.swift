@@ -138,7 +138,7 @@ struct SettingsTests {
     ("export --to x --list trending --demo --offline", "leave out --offline"),
     ("export --to x --list trending --demo --api http://x.test", "leave out --api"),
     ("export --to x --list popular", "trending"), ("export --to x --size w1", "--size takes"),
-    ("sheet", "-o FILE.png"), ("sheet --json", "-o FILE.png"), ("sheet -o=", "file name"),
+    ("sheet", "-o FILE.png"), ("sheet --json", "-o FILE.png"), ("sheet --output=", "file name"),
     ("sheet -o x --cached --list trending", "leave out one"), ("sheet x -o y", "what to do with x"),
     ("sheet -o x --columns 0", "1 to 1000"), ("sheet -o x --cell 154", "154x231"),
     ("sheet -o x --cell 0x9", "154x231"), ("sheet -o x --cell 9x9x9", "154x231"),

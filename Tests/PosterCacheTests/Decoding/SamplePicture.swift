@@ -26,6 +26,16 @@ struct SamplePicture {
     }
   }
 
+  /// The same, with noise that no coding can foretell: as many bytes for each row.
+  var noisy: SamplePicture {
+    var random = SplitMix64(seed: 1)
+    var noisy = self
+    for offset in pixels.indices where offset % 4 != 3 {
+      noisy.pixels[offset] ^= UInt8.random(in: 0..<32, using: &random)
+    }
+    return noisy
+  }
+
   /// The pixels as a bitmap.
   var bitmap: Bitmap {
     let isOpaque = stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 255 }

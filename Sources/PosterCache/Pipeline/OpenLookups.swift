@@ -6,7 +6,7 @@
 /// when the request's turn has come.
 ///
 /// Safe to use from any thread. Holds an entry for each picture that is just being looked for.
-final class LookupTable: Sendable {
+final class OpenLookups: Sendable {
   private struct Entry {
     var lookups = 0
     /// How many responses have arrived, and the last of them.
@@ -18,13 +18,13 @@ final class LookupTable: Sendable {
 
   /// One look, from before it until the fetch thread knows of the request or nobody will tell it.
   final class Lookup: Sendable {
-    private let table: LookupTable
+    private let table: OpenLookups
     private let key: CacheKey
     /// How many responses had arrived when it began: those are for earlier looks.
     private let arrivalsBefore: Int
     private let hasEnded = Lock(false)
 
-    fileprivate init(_ table: LookupTable, _ key: CacheKey, arrivalsBefore: Int) {
+    fileprivate init(_ table: OpenLookups, _ key: CacheKey, arrivalsBefore: Int) {
       self.table = table
       self.key = key
       self.arrivalsBefore = arrivalsBefore
