@@ -34,6 +34,19 @@ struct ImageDecoderTests {
     #expect(grey.pixel(100, 50)[0] == grey.pixel(100, 50)[2])
   }
 
+  @Test(
+    arguments: [
+      ([255, 255, 255, 255], [255, 255, 255]), ([0, 255, 255, 255], [0, 255, 255]),
+      ([255, 0, 255, 128], [128, 0, 128]), ([200, 100, 50, 0], [0, 0, 0]),
+    ] as [([UInt8], [UInt8])])
+  func `inks become colours`(inks: [UInt8], color: [UInt8]) throws {
+    let bitmap = try decoded(SamplePicture.inkJPEG(inks, width: 9, height: 9)).bitmap
+    for channel in 0..<3 {
+      #expect(abs(Int(bitmap.pixel(4, 4)[channel]) - Int(color[channel])) <= 2)
+    }
+    #expect(bitmap.pixel(4, 4)[3] == 255)
+  }
+
   @Test func `colours are multiplied by alpha where that is asked for`() throws {
     let picture = SamplePicture(width: 256, height: 3, hasAlpha: true)
     for bytes in [try picture.png(), try picture.webp()] {
