@@ -10,10 +10,12 @@ extension PosterPipeline {
     /// delivers posters without storing them, and tries the directory again every 10 seconds at most.
     /// Default `true`.
     public var isDirectoryRequired = true
-    /// Bytes of encoded posters in memory. Default 64 MiB.
-    public var memoryLimit = ByteSize(bytes: 64 << 20)
-    /// Bytes of decoded posters in memory. Default 64 MiB.
-    public var bitmapLimit = ByteSize(bytes: 64 << 20)
+    /// Bytes of encoded posters in memory. Default a 64th of the memory that the process may use, at
+    /// least 16 and at most 256 MiB (``MemoryLimits/posters``).
+    public var memoryLimit = MemoryLimits.standard.posters
+    /// Bytes of decoded posters in memory. Default a 16th of it, at least 32 MiB and at most 1 GiB
+    /// (``MemoryLimits/bitmaps``).
+    public var bitmapLimit = MemoryLimits.standard.bitmaps
     /// How many posters are decoded at once; `nil` (the default) for one less than there are cores, and
     /// at least 1.
     public var decodeWorkers: Int?

@@ -20,7 +20,7 @@ extension PosterTiers {
   /// The poster for a decode whose turn has come, wherever it is. Counts as no use: it was got for this
   /// already.
   func find(_ order: DecodeOrder) -> StoredPoster? {
-    remembered(order.request) ?? peek(order.request)
+    inMemory(order.request) ?? onDisk(order.request)
   }
 
   /// Keeps what was decoded.
@@ -34,24 +34,32 @@ extension PosterTiers {
 
   /// The poster's average colour, if any tier has it.
   func averageColor(of request: PosterRequest) -> PosterColor? {
-    images.averageColor(of: request) ?? disk?.averageColor(of: request)
+    images.averageColor(of: request) ?? inMemory(request)?.metadata.averageColor
+      ?? disk?.averageColor(of: request)
   }
 
   /// Drops the version of a poster that turned out to be damaged, unless it is pinned.
   ///
   /// - Returns: whether another version is there, which somebody has stored since.
   func dropDamaged(_ request: PosterRequest, bodyHash: UInt64) -> Bool {
-    if let poster = remembered(request) {
+    if let poster = inMemory(request) {
       guard poster.body.contentHash == bodyHash else { return true }
       memory.remove(request.key)
     }
-    guard let poster = peek(request) else { return false }
+    guard let poster = onDisk(request) else { return false }
     guard poster.body.contentHash == bodyHash else { return true }
     disk?.drop(request)
     return false
   }
 
-  private func peek(_ request: PosterRequest) -> StoredPoster? {
+  private func inMemory(_ request: PosterRequest) -> StoredPoster? {
+    guard let poster = memory.peek(request.key), poster.metadata.address == request.address else {
+      return nil
+    }
+    return poster
+  }
+
+  private func onDisk(_ request: PosterRequest) -> StoredPoster? {
     do throws(PosterError) {
       return try disk?.peek(at: request)
     } catch {

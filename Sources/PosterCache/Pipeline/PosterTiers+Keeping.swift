@@ -45,7 +45,7 @@ extension PosterTiers {
     let isSeen = request.priority == .visible
     if arrival.isStorable {
       if request.priority > .background || diskTier == nil {
-        memory.insert(arrival.poster)
+        memory.insert(arrival.poster, isSeen: isSeen)
       } else {
         memory.replace(arrival.poster)
       }

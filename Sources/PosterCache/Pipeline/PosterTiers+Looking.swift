@@ -18,7 +18,9 @@ extension PosterTiers {
     // Another process may have asked its server since memory got it, or have stored another version.
     images.posterIsNow(onDisk)
     let verdict = verdict(on: onDisk, request, mode, now: now)
-    if verdict == .use || verdict == .useAndRevalidate { memory.restore(onDisk) }
+    if verdict == .use || verdict == .useAndRevalidate {
+      memory.restore(onDisk, isSeen: request.priority == .visible)
+    }
     return (verdict, Poster(onDisk, from: .disk))
   }
 
@@ -77,9 +79,10 @@ extension PosterTiers {
     return policy.verdict(on: stored?.metadata, absence: absence, mode: mode, now: now)
   }
 
-  /// The poster if memory has it.
-  func remembered(_ request: PosterRequest) -> StoredPoster? {
-    guard let stored = memory.poster(for: request.key), stored.metadata.address == request.address
+  private func remembered(_ request: PosterRequest) -> StoredPoster? {
+    let isSeen = request.priority == .visible
+    guard let stored = memory.poster(for: request.key, isSeen: isSeen),
+      stored.metadata.address == request.address
     else { return nil }
     return stored
   }

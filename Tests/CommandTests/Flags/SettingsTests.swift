@@ -20,7 +20,7 @@ struct SettingsTests {
         == .servers(api: .tmdbAPI, images: .tmdbImages, credential: .apiKey(Self.key)))
     #expect(settings.output == Settings.Output())
     #expect(settings.pipeline.fetching == FetchConfiguration())
-    #expect(settings.pipeline.memoryLimit.bytes == 64 << 20)
+    #expect(settings.pipeline.memoryLimit == MemoryLimits.standard.posters)
     #expect(settings.pipeline.diskLimit == nil && !settings.pipeline.isOffline)
   }
 
