@@ -1,5 +1,5 @@
 # For those who work on postercache; to use it, scripts/demo and README.md are enough.
-.PHONY: build test lint format bench bench-quick crash install clean
+.PHONY: build test lint format bench bench-quick crash fuzz install clean
 
 PREFIX ?= /usr/local
 RELEASE = swift build -c release --static-swift-stdlib
@@ -11,10 +11,10 @@ test:
 	scripts/test
 
 lint:
-	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzzing
 
 format:
-	swift format --in-place --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks Examples Fuzzing
 
 bench:
 	Benchmarks/run
@@ -26,6 +26,11 @@ bench-quick:
 N ?= 1000
 crash:
 	POSTERCACHE_CRASHES=$(N) scripts/test --filter DiskCrashTests
+
+# Feeds each decoder with damaged pictures for as many seconds.
+SECONDS ?= 60
+fuzz:
+	scripts/fuzz $(SECONDS)
 
 install: build
 	install -D -m 755 "$$($(RELEASE) --show-bin-path)/postercache" "$(DESTDIR)$(PREFIX)/bin/postercache"

@@ -39,7 +39,6 @@ struct TidyTests {
       ]
     ),
     ("CCodecs", ["Sources/PosterCache/Decoding/"]),
-    ("CJPEG", ["Benchmarks/"]),
     (
       "CWebP",
       ["Sources/PosterCache/Decoding/", "Tests/PosterCacheTests/Decoding/", "Benchmarks/"]

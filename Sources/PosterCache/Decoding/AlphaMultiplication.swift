@@ -2,14 +2,17 @@
 enum AlphaMultiplication {
   /// Multiplies the colours of `pixels` by their alpha, rounded to the nearest.
   static func premultiply(_ pixels: UnsafeMutableRawBufferPointer) {
-    for offset in stride(from: 0, to: pixels.count & ~3, by: 4) {
-      let alpha = UInt32(pixels[offset + 3])
-      if alpha == 255 { continue }
-      for channel in offset..<offset + 3 {
-        // Divides by 255 exactly, for products of two bytes.
-        let product = UInt32(pixels[channel]) &* alpha &+ 128
-        pixels[channel] = UInt8(truncatingIfNeeded: (product &+ (product >> 8)) >> 8)
-      }
+    // Red and blue in one number, so that the compiler makes vector code of it. (x + x / 256) / 256 with
+    // x = product + 128 divides by 255 exactly, for products of two bytes.
+    let words = pixels.bindMemory(to: UInt32.self)
+    for index in words.indices {
+      let pixel = UInt32(littleEndian: words[index])
+      let alpha = pixel >> 24
+      var redBlue = (pixel & 0xFF00FF) &* alpha &+ 0x800080
+      redBlue = ((redBlue &+ ((redBlue >> 8) & 0xFF00FF)) >> 8) & 0xFF00FF
+      var green = ((pixel >> 8) & 0xFF) &* alpha &+ 0x80
+      green = (green &+ (green >> 8)) & 0xFF00
+      words[index] = (redBlue | green | alpha << 24).littleEndian
     }
   }
 

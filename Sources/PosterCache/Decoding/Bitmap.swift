@@ -44,7 +44,12 @@ public struct Bitmap: Sendable {
   func notingOpacity() -> Bitmap {
     guard !isOpaque else { return self }
     let isOpaque = withUnsafeBytes { bytes in
-      stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 }
+      let pixels = bytes.bindMemory(to: UInt32.self)
+      return (0..<size.height).allSatisfy { row in
+        var common = UInt32.max
+        for index in row * size.width..<(row + 1) * size.width { common &= pixels[index] }
+        return UInt32(littleEndian: common) >> 24 == 255
+      }
     }
     return isOpaque ? Bitmap(self, isOpaque: true) : self
   }

@@ -27,9 +27,10 @@ extension DecodingLimits {
   ///
   /// - Parameter isTurned: whether the result is copied once more to turn it upright.
   func check(_ plan: ReadingPlan, target: PixelSize, isTurned: Bool) throws(PosterError) {
-    // The target of an enlargement may be anything: its bytes could overflow.
+    // The target of an enlargement may be anything: its bytes could overflow. No machine has 2^56.
+    let allowed = min(maximumMemory.bytes, 1 << 56)
     var needed = Int.max
-    if target.pixels <= maximumMemory.bytes / 4 {
+    if target.pixels <= allowed / 4 {
       needed = plan.codecBytes + target.pixels * 4 * (isTurned ? 2 : 1)
       if plan.size != target {
         needed += plan.comesWhole ? plan.size.pixels * 4 : plan.size.width * 4 * RowStrip.height
@@ -38,24 +39,10 @@ extension DecodingLimits {
         needed = overflow ? .max : sum
       }
     }
-    guard needed <= maximumMemory.bytes else {
+    guard needed <= allowed else {
       throw PosterError(
         .imageTooLarge,
         "the picture is too large: decoding it would take more than \(maximumMemory)")
     }
-  }
-
-  /// How many scans a JPEG of `pixels` pixels may have: ``maximumJPEGScans``, but not more than 32 times
-  /// the work of a scan over ``maximumPixels``. Few encoders write more than 12.
-  func allowedScans(pixels: Int) -> Int {
-    min(maximumJPEGScans, max(maximumPixels / max(pixels, 1), 1).multipliedCapped(by: 32))
-  }
-}
-
-extension Int {
-  /// The product, or the largest number where it overflows; for positive numbers.
-  fileprivate func multipliedCapped(by factor: Int) -> Int {
-    let (product, overflow) = multipliedReportingOverflow(by: factor)
-    return overflow ? .max : product
   }
 }

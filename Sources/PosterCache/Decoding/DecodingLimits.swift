@@ -5,8 +5,7 @@
 public struct DecodingLimits: Sendable, Hashable {
   /// Width times height as in the file. Default 64 million.
   public var maximumPixels = 64_000_000
-  /// Scans of a JPEG: each may go over the whole picture again. Default 500. In all they may not be more
-  /// work than 32 scans of a picture of ``maximumPixels`` are.
+  /// Scans of a JPEG: each may go over the whole picture again. Default 500.
   public var maximumJPEGScans = 500
   /// Bytes that decoding may hold at once: the bitmap, and what the codec and the shrinking need
   /// besides, as far as the header tells. Default 256 MiB.

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Makes pixels of encoded pictures: JPEG, PNG and WebP, told by their first bytes.
 ///
 /// Blocks the calling thread as long as it takes; safe to use from any thread. Shrinks while decoding: a
@@ -100,12 +102,18 @@ public struct ImageDecoder: Sendable {
   private static func whole<Reader: PictureReading & ~Copyable>(
     _ reader: inout Reader, _ plan: ReadingPlan, alpha: Rendition.Alpha, isComplete: inout Bool
   ) throws(PosterError) -> Bitmap {
-    try Bitmap(plan.size, alpha: alpha, isOpaque: plan.isOpaque) { (pixels) throws(PosterError) in
+    let pixels = Bitmap.allocate(byteCount: plan.size.pixels * 4)
+    do throws(PosterError) {
       // A size has at least one pixel, so that there is an address.
-      guard let rows = pixels.baseAddress else { return }
+      guard let rows = pixels.baseAddress else { preconditionFailure("no pixels") }
+      if !plan.writesAll { memset(rows, 0, pixels.count) }
       isComplete = try reader.read(plan.size.height, into: rows) == plan.size.height
-      if alpha == .premultiplied, !plan.isOpaque { AlphaMultiplication.premultiply(pixels) }
+    } catch {
+      free(pixels.baseAddress)
+      throw error
     }
+    if alpha == .premultiplied, !plan.isOpaque { AlphaMultiplication.premultiply(pixels) }
+    return Bitmap(plan.size, alpha: alpha, isOpaque: plan.isOpaque, taking: pixels)
   }
 
   /// Reads a picture that comes in another size than is wanted.

@@ -37,7 +37,7 @@ struct JPEGReader: PictureReading, ~Copyable {
       type: .jpeg, storedSize: size, orientation: segments.orientation, hasAlpha: false)
     colorProfile = segments.colorProfile
     coefficientBytes = Int(description.coefficient_bytes)
-    maximumScans = limits.allowedScans(pixels: size.pixels)
+    maximumScans = limits.maximumJPEGScans
     maximumMemory = limits.maximumMemory.bytes
   }
 
@@ -69,7 +69,7 @@ struct JPEGReader: PictureReading, ~Copyable {
         Double(header.storedSize.height * eighths) / 8
       ),
       codecBytes: coefficientBytes + header.storedSize.width * Self.bytesPerColumn
-        + Self.fixedBytes, comesWhole: false, isOpaque: true, damage: damage)
+        + Self.fixedBytes, comesWhole: false, writesAll: true, isOpaque: true, damage: damage)
   }
 
   mutating func start(_ plan: ReadingPlan) throws(PosterError) {

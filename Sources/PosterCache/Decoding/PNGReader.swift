@@ -44,7 +44,8 @@ struct PNGReader: PictureReading, ~Copyable {
   func plan(for target: PixelSize, damage: DamagePolicy) -> ReadingPlan {
     ReadingPlan(
       size: header.storedSize, codecBytes: Self.codecBytes(header.storedSize),
-      comesWhole: isInterlaced, isOpaque: !header.hasAlpha && damage == .refuse, damage: damage)
+      comesWhole: isInterlaced, writesAll: !isInterlaced && damage == .refuse,
+      isOpaque: !header.hasAlpha && damage == .refuse, damage: damage)
   }
 
   mutating func start(_ plan: ReadingPlan) throws(PosterError) {

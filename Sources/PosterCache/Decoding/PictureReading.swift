@@ -17,7 +17,7 @@ protocol PictureReading: ~Copyable {
   mutating func start(_ plan: ReadingPlan) throws(PosterError)
 
   /// Reads the next `count` rows, not more than there are, into `rows`: straight RGBA8, without gaps, 0
-  /// before. Returns how many there were: less only where damage is tolerated.
+  /// before unless the plan writes every pixel. Returns how many there were: less only where damage is tolerated.
   mutating func read(_ count: Int, into rows: UnsafeMutableRawPointer) throws(PosterError) -> Int
 
   /// Looks at what follows the last row. Returns whether all of the picture was there.
@@ -42,6 +42,8 @@ struct ReadingPlan: Sendable {
   let codecBytes: Int
   /// Whether all rows must be read at once.
   let comesWhole: Bool
+  /// Whether reading writes every pixel; if not, they must be 0 before.
+  let writesAll: Bool
   /// Whether every pixel will be opaque.
   let isOpaque: Bool
   /// What is done with damage.

@@ -71,7 +71,8 @@ struct WebPReader: PictureReading, ~Copyable {
     return ReadingPlan(
       size: size,
       codecBytes: stored.pixels * bytesPerPixel + stored.width * Self.bytesPerColumn
-        + Self.fixedBytes, comesWhole: true, isOpaque: !header.hasAlpha && damage == .refuse,
+        + Self.fixedBytes, comesWhole: true, writesAll: frame == nil,
+      isOpaque: !header.hasAlpha && damage == .refuse,
       damage: damage)
   }
 

@@ -111,14 +111,6 @@ struct HostilePictureTests {
     #expect(failure(jpeg(scans: 11), limits: limits) == .imageTooLarge)
   }
 
-  @Test func `large JPEGs may have fewer scans`() {
-    let limits = DecodingLimits()
-    #expect(limits.allowedScans(pixels: 1) == 500)
-    #expect(limits.allowedScans(pixels: 4_000_000) == 500)
-    #expect(limits.allowedScans(pixels: 16_000_000) == 128)
-    #expect(limits.allowedScans(pixels: 64_000_000) == 32)
-  }
-
   @Test func `a PNG that expands a thousandfold is decoded within the limits only`() throws {
     let size = PixelSize(width: 1000, height: 1000)
     let bytes = try Bitmap(size, alpha: .straight, isOpaque: true) { _ in }.png()
@@ -177,5 +169,8 @@ struct HostilePictureTests {
     for bytes in [bytes, jpeg(scans: 3), try SamplePicture(width: 4, height: 4).webp()] {
       #expect(failure(bytes, limits: limits) == nil)
     }
+    let side = PixelSize.maximumSide
+    let endless = Rendition(.filling(PixelSize(width: side, height: side)), mayEnlarge: true)
+    #expect(failure(bytes, as: endless, limits: limits) == .imageTooLarge)
   }
 }

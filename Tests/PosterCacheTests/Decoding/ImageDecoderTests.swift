@@ -34,6 +34,19 @@ struct ImageDecoderTests {
     #expect(grey.pixel(100, 50)[0] == grey.pixel(100, 50)[2])
   }
 
+  @Test(
+    arguments: [
+      ([255, 255, 255, 255], [255, 255, 255]), ([0, 255, 255, 255], [0, 255, 255]),
+      ([255, 0, 255, 128], [128, 0, 128]), ([200, 100, 50, 0], [0, 0, 0]),
+    ] as [([UInt8], [UInt8])])
+  func `inks become colours`(inks: [UInt8], color: [UInt8]) throws {
+    let bitmap = try decoded(SamplePicture.inkJPEG(inks, width: 9, height: 9)).bitmap
+    for channel in 0..<3 {
+      #expect(abs(Int(bitmap.pixel(4, 4)[channel]) - Int(color[channel])) <= 2)
+    }
+    #expect(bitmap.pixel(4, 4)[3] == 255)
+  }
+
   @Test func `colours are multiplied by alpha where that is asked for`() throws {
     let picture = SamplePicture(width: 256, height: 3, hasAlpha: true)
     for bytes in [try picture.png(), try picture.webp()] {
@@ -95,7 +108,7 @@ struct ImageDecoderTests {
     #expect(try decoded(picture.jpeg(), as: rendition).bitmap.difference(to: png) < 2)
   }
 
-  @Test func `a JPEG is decoded at the least scale that is twice what is wanted`() {
+  @Test func `a JPEG is decoded at a fraction that leaves the filter something to do`() {
     func scale(_ stored: (Int, Int), _ target: (Int, Int)) -> Int {
       JPEGReader.scale(
         for: PixelSize(width: target.0, height: target.1),
@@ -104,11 +117,14 @@ struct ImageDecoderTests {
     #expect(scale((4032, 3024), (4032, 3024)) == 8)
     #expect(scale((4032, 3024), (2016, 1512)) == 8)
     #expect(scale((4032, 3024), (1008, 756)) == 4)
-    #expect(scale((4032, 3024), (1009, 757)) == 8)
+    #expect(scale((4032, 3024), (1260, 945)) == 4)
+    #expect(scale((4032, 3024), (1261, 946)) == 8)
     #expect(scale((4032, 3024), (504, 378)) == 2)
-    #expect(scale((4032, 3024), (252, 189)) == 1)
+    #expect(scale((4032, 3024), (252, 189)) == 2)
+    #expect(scale((4032, 3024), (201, 151)) == 1)
     #expect(scale((4032, 3024), (10, 8)) == 1)
-    #expect(scale((500, 750), (154, 231)) == 8)
+    #expect(scale((500, 750), (154, 231)) == 4)
+    #expect(scale((500, 750), (157, 235)) == 8)
     // Both ways.
     #expect(scale((800, 100), (100, 100)) == 8)
     #expect(scale((1, 1), (1, 1)) == 8)

@@ -63,6 +63,21 @@ struct SamplePicture {
     return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
   }
 
+  /// As a JPEG of four inks with Adobe's marker: 255 is none of an ink.
+  static func inkJPEG(_ inks: [UInt8], width: Int, height: Int) throws -> [UInt8] {
+    guard let coder = tjInitCompress() else { throw CodingFailed() }
+    defer { tjDestroy(coder) }
+    let pixels = Array(repeatElement(inks, count: width * height).joined())
+    var bytes: UnsafeMutablePointer<UInt8>?
+    var count: UInt = 0
+    defer { tjFree(bytes) }
+    let result = tjCompress2(
+      coder, pixels, CInt(width), 0, CInt(height), CInt(TJPF_CMYK.rawValue), &bytes, &count,
+      CInt(TJSAMP_444.rawValue), 100, TJFLAG_ACCURATEDCT)
+    guard result == 0 else { throw CodingFailed() }
+    return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+  }
+
   /// As a WebP: lossless unless `quality` is given.
   func webp(quality: Float? = nil) throws -> [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?

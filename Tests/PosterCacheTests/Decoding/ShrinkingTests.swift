@@ -31,18 +31,6 @@ struct ShrinkingTests {
     }
   }
 
-  @Test func `the fraction at which a JPEG is decoded leaves the filter something to do`() {
-    let stored = PixelSize(width: 500, height: 750)
-    let scales = [
-      (500, 8), (313, 8), (157, 8), (156, 4), (154, 4), (63, 4), (62, 2), (26, 2), (25, 1),
-    ]
-    for (width, eighths) in scales {
-      let target = PixelSize(width: width, height: width * 3 / 2)
-      #expect(JPEGReader.scale(for: target, stored: stored) == eighths, "to \(width)")
-    }
-    #expect(JPEGReader.scale(for: PixelSize(width: 50, height: 700), stored: stored) == 8)
-  }
-
   /// The mean difference from what ``LanczosReference`` makes of the picture at full size.
   private static func difference(_ file: some Collection<UInt8>, width: Int) throws -> Double {
     let whole = try decoded(file).bitmap

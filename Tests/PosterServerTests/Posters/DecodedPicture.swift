@@ -31,10 +31,15 @@ struct DecodedPicture {
     var image = png_image()
     image.version = png_uint_32(PNG_IMAGE_VERSION)
     defer { png_image_free(&image) }
-    try #require(png_image_begin_read_from_memory(&image, png, png.count) != 0)
-    image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
-    var pixels = [UInt8](repeating: 0, count: Int(image.width * image.height) * 3)
-    try #require(png_image_finish_read(&image, nil, &pixels, 0, nil) != 0)
+    var pixels: [UInt8] = []
+    // The bytes are read until the last pixel is there.
+    try png.withUnsafeBytes { bytes in
+      try #require(
+        png_image_begin_read_from_memory(&image, bytes.baseAddress, bytes.count) != 0)
+      image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
+      pixels = [UInt8](repeating: 0, count: Int(image.width * image.height) * 3)
+      try #require(png_image_finish_read(&image, nil, &pixels, 0, nil) != 0)
+    }
     try #require(image.warning_or_error == 0)
     width = Int(image.width)
     height = Int(image.height)
