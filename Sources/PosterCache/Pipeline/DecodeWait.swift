@@ -1,10 +1,16 @@
 /// A task that waits for a poster to be decoded. Cancelling it ends the wait, whose decode goes on if
 /// others want it or it has begun.
 final class DecodeWait: Sendable {
+  /// What came of it, and what the workers are to be told by being let go of.
+  private struct Delivered {
+    let outcome: DecodeOutcome
+    let delivery: DecodeWorkers.Delivery?
+  }
+
   private enum Phase {
     case pending
-    case waiting(UnsafeContinuation<DecodeOutcome, Never>)
-    case over(DecodeOutcome)
+    case waiting(UnsafeContinuation<Delivered, Never>)
+    case over(Delivered)
     case taken
   }
 
@@ -20,8 +26,8 @@ final class DecodeWait: Sendable {
   /// Has `order` decoded.
   init(_ order: DecodeOrder, mustHold: Bool, by workers: DecodeWorkers) {
     self.workers = workers
-    let interest = workers.submit(order, mustHold: mustHold) { [weak self] outcome in
-      self?.finish(outcome)
+    let interest = workers.submit(order, mustHold: mustHold) { [weak self] outcome, delivery in
+      self?.finish(Delivered(outcome: outcome, delivery: delivery))
     }
     state.withLock { $0.interest = interest }
   }
@@ -30,33 +36,33 @@ final class DecodeWait: Sendable {
   func outcome() async -> DecodeOutcome {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
-        let outcome = state.withLock { state -> DecodeOutcome? in
-          guard case .over(let outcome) = state.phase else {
+        let delivered = state.withLock { state -> Delivered? in
+          guard case .over(let delivered) = state.phase else {
             state.phase = .waiting(continuation)
             return nil
           }
           state.phase = .taken
-          return outcome
+          return delivered
         }
-        if let outcome { continuation.resume(returning: outcome) }
+        if let delivered { continuation.resume(returning: delivered) }
       }
     } onCancel: {
       // Completes as cancelled, unless it has completed.
       if let interest = state.withLock({ $0.interest }) { workers.drop(interest) }
-    }
+    }.outcome
   }
 
   /// Called once, by the workers.
-  private func finish(_ outcome: DecodeOutcome) {
-    let continuation = state.withLock { state -> UnsafeContinuation<DecodeOutcome, Never>? in
+  private func finish(_ delivered: Delivered) {
+    let continuation = state.withLock { state -> UnsafeContinuation<Delivered, Never>? in
       guard case .waiting(let continuation) = state.phase else {
-        state.phase = .over(outcome)
+        state.phase = .over(delivered)
         return nil
       }
       state.phase = .taken
       return continuation
     }
-    continuation?.resume(returning: outcome)
+    continuation?.resume(returning: delivered)
   }
 }
 

@@ -8,7 +8,28 @@ import Glibc
 final class DecodeWorkers: Sendable {
   typealias Decode =
     @Sendable (PosterBody, Rendition, _ allowingIncomplete: Bool) throws(PosterError) -> PosterImage
-  typealias Completion = @Sendable (DecodeOutcome) -> Void
+  typealias Completion = @Sendable (DecodeOutcome, Delivery?) -> Void
+
+  /// Bytes of pixels on their way to those who wait, at most, before a worker begins with another poster:
+  /// a task that has been resumed may take its time until it runs.
+  static let maximumUndeliveredBytes = 16 << 20
+
+  /// Pixels on their way: until the last of those who wait for them has let go of this.
+  final class Delivery: Sendable {
+    private let state: Monitor<State>
+    private let bytes: Int
+
+    fileprivate init(_ image: PosterImage, _ state: Monitor<State>) {
+      self.state = state
+      bytes = image.bitmap.byteCount
+      state.withLock { $0.undeliveredBytes += bytes }
+    }
+
+    deinit {
+      state.withLock { $0.undeliveredBytes -= bytes }
+      state.signal()
+    }
+  }
 
   /// What the threads do.
   struct Work: Sendable {
@@ -24,6 +45,7 @@ final class DecodeWorkers: Sendable {
     fileprivate(set) var queue = DecodeQueue()
     fileprivate var orders: [DecodeQueue.Name: DecodeOrder] = [:]
     fileprivate var completions: [DecodeQueue.Interest: Completion] = [:]
+    fileprivate var undeliveredBytes = 0
     fileprivate var lastInterest: UInt64 = 0
     fileprivate var threads: [WorkerThread] = []
     fileprivate var phase = Phase.running
@@ -78,7 +100,7 @@ final class DecodeWorkers: Sendable {
       return (interest, addition.isNew)
     }
     guard let interest else {
-      completion(.cancelled)
+      completion(.cancelled, nil)
       return nil
     }
     if isNew { state.signal() }
@@ -96,7 +118,7 @@ final class DecodeWorkers: Sendable {
       }
       return (state.completions.removeValue(forKey: interest), order)
     }
-    withExtendedLifetime(order) { completion?(.cancelled) }
+    withExtendedLifetime(order) { completion?(.cancelled, nil) }
   }
 
   /// Completes everything that waits as cancelled and waits for the threads. Idempotent; never call it in
@@ -112,7 +134,7 @@ final class DecodeWorkers: Sendable {
       defer { state.orders = [:] }
       return (completions, state.orders, state.threads)
     }
-    withExtendedLifetime(orders) { for completion in completions { completion(.cancelled) } }
+    withExtendedLifetime(orders) { for completion in completions { completion(.cancelled, nil) } }
     guard let threads else {
       return state.wait(untilNanoseconds: { _ in nil }, for: { $0.phase == .ended ? () : nil })
     }
@@ -140,7 +162,9 @@ final class DecodeWorkers: Sendable {
       let completions = state.withLock { state in
         state.queue.jobDidFinish(name).compactMap { state.completions.removeValue(forKey: $0) }
       }
-      for completion in completions { completion(outcome) }
+      var delivery: Delivery?
+      if case .image(let image, _) = outcome { delivery = Delivery(image, state) }
+      for completion in completions { completion(outcome, delivery) }
     }
   }
 
@@ -152,7 +176,9 @@ final class DecodeWorkers: Sendable {
       untilNanoseconds: { _ in nil },
       for: { state -> (DecodeQueue.Name, DecodeOrder)?? in
         if state.phase != .running { return .some(nil) }
-        guard let name = state.queue.workerBecameFree() else { return nil }
+        guard state.undeliveredBytes <= maximumUndeliveredBytes,
+          let name = state.queue.workerBecameFree()
+        else { return nil }
         guard let order = state.orders.removeValue(forKey: name) else {
           preconditionFailure("a job without an order: \(name)")
         }

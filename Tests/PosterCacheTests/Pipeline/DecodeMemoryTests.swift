@@ -25,7 +25,8 @@ struct DecodeMemoryTests {
       environment: ProcessInfo.processInfo.environment.merging([Self.variable: "1"]) { $1 })
     let result = await child.result()
     #expect(result.status == 0, "\(result.output)")
-    #expect(result.output.contains("with 1 test in 1 suite passed"), "\(result.output)")
+    // It did run.
+    #expect(result.output.contains("MiB more"), "\(result.output)")
   }
 
   @Test(.enabled(if: isChild)) func prefetching10000Posters() async throws {
@@ -41,7 +42,8 @@ struct DecodeMemoryTests {
     let size = PixelSize(width: 154, height: 231)
     let pipeline = try PosterPipeline(configuration) { (_, _, _) throws(PosterError) in
       let bitmap = Bitmap(size, alpha: .premultiplied, isOpaque: true) { pixels in
-        pixels.initializeMemory(as: UInt8.self, repeating: 200)
+        // Every page is touched; a loop takes minutes in debug builds.
+        _ = pixels.baseAddress.map { memset($0, 200, pixels.count) }
       }
       return PosterImage(
         bitmap: bitmap, fullSize: size, type: .jpeg, colorProfile: nil, isComplete: true,
@@ -84,7 +86,7 @@ struct DecodeMemoryTests {
         expiresAt: now + 3600)
       pipeline.memory.insert(StoredPoster(metadata: metadata, body: body))
     }
-    // What making the picture took has been given back, but counts in the largest amount so far.
+    // What making the picture took has been given back.
     Self.forgetLargest()
     let before = Self.largestResidentBytes
     let decoded = await withTaskGroup(of: Bool.self) { group in
@@ -116,7 +118,6 @@ struct DecodeMemoryTests {
 
   /// Has the most begin anew with what there is now (`clear_refs`: proc(5)).
   private static func forgetLargest() {
-    malloc_trim(0)
     let file = open("/proc/self/clear_refs", O_WRONLY)
     defer { close(file) }
     precondition(write(file, "5", 1) == 1, "clear_refs: \(String(cString: strerror(errno)))")

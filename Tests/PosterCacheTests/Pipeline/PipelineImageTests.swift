@@ -308,6 +308,7 @@ struct PipelineImageTests {
     let pipeline = try pipeline(origin, directory)
     let request = try origin.request()
     #expect(await pipeline.color(request).color == 1)
+    try pipeline.disk?.flush()
     origin.now += 60
     do {
       let other = try DiskCache(directory: directory.path)
