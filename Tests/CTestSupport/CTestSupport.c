@@ -26,4 +26,8 @@ int postercache_run_in_child(int (*body)(void *), void *context) {
   return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-long postercache_allocated_bytes(void) { return (long)mallinfo2().uordblks; }
+long postercache_allocated_bytes(void) {
+  struct mallinfo2 information = mallinfo2();
+  // Large blocks are mapped, and counted apart.
+  return (long)(information.uordblks + information.hblkhd);
+}

@@ -1,8 +1,9 @@
 import PosterCache
+import Synchronization
 
 /// What a program makes for itself: a dictionary behind a lock, by address. Keeps no order and has no limit.
 final class LockedDictionary: Sendable {
-  private let posters = Lock<[String: StoredPoster]>([:])
+  private let posters = Mutex<[String: StoredPoster]>([:])
 
   func insert(_ poster: StoredPoster, for name: String) {
     posters.withLock { $0[name] = poster }
@@ -16,10 +17,10 @@ final class LockedDictionary: Sendable {
 /// The textbook's answer: a dictionary of places in a linked list, in which each hit moves to the front, behind
 /// one lock.
 final class LockedLRU: Sendable {
-  private let list: Lock<LinkedPosters>
+  private let list: Mutex<LinkedPosters>
 
   init(limitBytes: Int) {
-    list = Lock(LinkedPosters(limit: limitBytes))
+    list = Mutex(LinkedPosters(limit: limitBytes))
   }
 
   func insert(_ poster: StoredPoster) {

@@ -76,8 +76,9 @@ struct JPEGReader: PictureReading, ~Copyable {
     var message = postercache_codec_message()
     var width: UInt32 = 0
     var height: UInt32 = 0
+    // The largest: of a single pixel all scales make one, but only the whole block's is right.
     let eighths =
-      [1, 2, 4].first { Self.scaled(header.storedSize, eighths: $0) == plan.size } ?? 8
+      [8, 4, 2].first { Self.scaled(header.storedSize, eighths: $0) == plan.size } ?? 1
     let status = postercache_jpeg_start(
       reader, Int32(eighths), Int32(clamping: maximumScans), UInt64(maximumMemory),
       plan.damage == .tolerate, &width, &height, &message)

@@ -12,7 +12,7 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
   /// The same that stripes have: changed only while all of them are locked.
   private(set) var table: LookupTable<Key, Value>
   /// The stripes that have been looked into, in which uses are noted.
-  private(set) var open: [UnsafeMutablePointer<OwnStripe>] = []
+  private(set) var open: [OpenStripe] = []
   /// The key in each slot, stale in vacant ones.
   private(set) var keys: ContiguousArray<Key> = []
   /// The slots of each family.
@@ -22,6 +22,12 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
   private var vacant: [Int32] = []
   /// The number of slots that stripes have room for.
   private var slotCapacity = 64
+
+  /// A stripe, and where its uses are: readers may be changing the rest of what it holds.
+  struct OpenStripe {
+    let stripe: OwnStripe
+    var uses: Uses
+  }
 
   /// The most values that leave the table while readers wait.
   private static var removalsAtOnce: Int { 64 }
@@ -33,20 +39,20 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
 
   /// Lets go of everything.
   func deallocate() {
-    table.forEach { $0.value?.release() }
+    table.visit { $0.value?.release() }
     table.deallocate()
-    for stripe in open { Self.deallocate(stripe.pointee.uses, slotCapacity) }
+    for stripe in open { Self.deallocate(stripe.uses, slotCapacity) }
   }
 
   /// Has uses noted in a stripe from now on, unless they are already.
-  mutating func open(_ stripe: UnsafeMutablePointer<OwnStripe>) {
-    guard !open.contains(stripe) else { return }
+  mutating func open(_ stripe: OwnStripe) {
+    guard !open.contains(where: { $0.stripe == stripe }) else { return }
     let uses = Self.allocate(slotCapacity)
-    stripe.pointee.lock.lock()
-    stripe.pointee.table = table
-    stripe.pointee.uses = uses
-    stripe.pointee.lock.unlock()
-    open.append(stripe)
+    stripe.lock.pointee.lock()
+    stripe.content.pointee.table = table
+    stripe.content.pointee.uses = uses
+    stripe.lock.pointee.unlock()
+    open.append(OpenStripe(stripe: stripe, uses: uses))
   }
 
   // MARK: - Uses
@@ -57,15 +63,11 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
   }
 
   /// The last use that any stripe has noted.
-  static func latestUse(
-    _ slot: Int32, _ open: [UnsafeMutablePointer<OwnStripe>]
-  ) -> EvictionOrder.Use {
+  static func latestUse(_ slot: Int32, _ open: [OpenStripe]) -> EvictionOrder.Use {
     var time: UInt64 = 0
     var isSeen: UInt64 = 0
     for stripe in open {
-      // Only writers change where the uses are.
-      guard let uses = stripe.pointee.uses else { continue }
-      let use = uses[Int(slot)].load(ordering: .relaxed)
+      let use = stripe.uses[Int(slot)].load(ordering: .relaxed)
       time = max(time, use)
       isSeen |= use & 1
     }
@@ -84,6 +86,19 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
   }
 
   // MARK: - Changes
+
+  /// The slots of a family, which are no longer noted as its.
+  mutating func takeFamily(_ family: CacheKey) -> [Int32] {
+    families.removeValue(forKey: family) ?? []
+  }
+
+  /// All slots in use, which are no longer noted as any family's.
+  mutating func takeAll() -> [Int32] {
+    families = [:]
+    var slots: [Int32] = []
+    table.visit { slots.append($0.slot) }
+    return slots
+  }
 
   /// Takes the values in `slots`, which the order has let go of, out of the table.
   ///
@@ -109,7 +124,7 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
     let held = Unmanaged.passRetained(value)
     lockStripes()
     // What was noted about the slot was about another value.
-    for stripe in open { stripe.pointee.uses?[Int(slot)].store(0, ordering: .relaxed) }
+    for stripe in open { stripe.uses[Int(slot)].store(0, ordering: .relaxed) }
     table.insert(key, held, slot: slot)
     unlockStripes()
     return slot
@@ -132,11 +147,11 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
   // MARK: - Private
 
   private func lockStripes() {
-    for stripe in open { stripe.pointee.lock.lock() }
+    for stripe in open { stripe.stripe.lock.pointee.lock() }
   }
 
   private func unlockStripes() {
-    for stripe in open { stripe.pointee.lock.unlock() }
+    for stripe in open { stripe.stripe.lock.pointee.unlock() }
   }
 
   private mutating func takeSlot(for key: Key) -> Int32 {
@@ -160,29 +175,28 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
   private mutating func growTable() {
     let smaller = table
     let larger = LookupTable<Key, Value>(places: smaller.places * 2)
-    smaller.forEach { entry in
+    smaller.visit { entry in
       if let value = entry.value { larger.insert(entry.key, value, slot: entry.slot) }
     }
     lockStripes()
     table = larger
-    for stripe in open { stripe.pointee.table = larger }
+    for stripe in open { stripe.stripe.content.pointee.table = larger }
     unlockStripes()
     smaller.deallocate()
   }
 
   /// Makes room for twice as many slots in one stripe after the other.
   private mutating func growUses() {
-    for stripe in open {
+    for index in open.indices {
+      let (stripe, smaller) = (open[index].stripe, open[index].uses)
       let larger = Self.allocate(slotCapacity * 2)
-      stripe.pointee.lock.lock()
-      let smaller = stripe.pointee.uses
-      if let smaller {
-        for slot in 0..<slotCapacity {
-          larger[slot].store(smaller[slot].load(ordering: .relaxed), ordering: .relaxed)
-        }
+      stripe.lock.pointee.lock()
+      for slot in 0..<slotCapacity {
+        larger[slot].store(smaller[slot].load(ordering: .relaxed), ordering: .relaxed)
       }
-      stripe.pointee.uses = larger
-      stripe.pointee.lock.unlock()
+      stripe.content.pointee.uses = larger
+      stripe.lock.pointee.unlock()
+      open[index].uses = larger
       Self.deallocate(smaller, slotCapacity)
     }
     slotCapacity *= 2
@@ -197,8 +211,7 @@ struct LRUWriter<Key: LookupKey, Value: AnyObject> {
     return uses
   }
 
-  private static func deallocate(_ uses: Uses?, _ count: Int) {
-    guard let uses else { return }
+  private static func deallocate(_ uses: Uses, _ count: Int) {
     uses.deinitialize(count: count)
     UnsafeMutableRawPointer(uses).deallocate()
   }

@@ -84,7 +84,7 @@ struct LookupTable<Key: LookupKey, Value: AnyObject> {
   }
 
   /// Calls `body` with every entry.
-  func forEach(_ body: (Entry) -> Void) {
+  func visit(_ body: (Entry) -> Void) {
     for place in 0...mask where entries[place].value != nil { body(entries[place]) }
   }
 

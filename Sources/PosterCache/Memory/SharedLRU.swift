@@ -20,23 +20,19 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
   private typealias Writer = LRUWriter<Key, Value>
 
   private static var stripeCount: Int { 16 }
-  /// Two cache lines: processors fetch them in pairs.
-  private static var stripeBytes: Int { 128 }
   private let stripes: UnsafeMutableRawPointer
   private let epoch: UnsafeMutablePointer<Atomic<UInt64>>
   private let writer: Lock<Writer>
 
   /// - Parameter limit: the largest sum of costs, at least 0.
   init(limit: Int) {
-    precondition(MemoryLayout<OwnStripe>.size <= Self.stripeBytes)
     let table = LookupTable<Key, Value>(places: 64)
     stripes = .allocate(
-      byteCount: (Self.stripeCount + 1) * Self.stripeBytes, alignment: Self.stripeBytes)
+      byteCount: (Self.stripeCount + 1) * OwnStripe.byteCount, alignment: OwnStripe.byteCount)
     for number in 0..<Self.stripeCount {
-      (stripes + number * Self.stripeBytes).bindMemory(to: OwnStripe.self, capacity: 1)
-        .initialize(to: OwnStripe(table: table))
+      OwnStripe(stripes + number * OwnStripe.byteCount).initialize(table: table)
     }
-    epoch = (stripes + Self.stripeCount * Self.stripeBytes)
+    epoch = (stripes + Self.stripeCount * OwnStripe.byteCount)
       .bindMemory(to: Atomic<UInt64>.self, capacity: 1)
     epoch.initialize(to: Atomic(1))
     writer = Lock(Writer(limit: limit, table: table))
@@ -44,7 +40,7 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
 
   deinit {
     writer.withLock { $0.deallocate() }
-    for number in 0..<Self.stripeCount { stripe(number).deinitialize(count: 1) }
+    for number in 0..<Self.stripeCount { stripe(number).deinitialize() }
     epoch.deinitialize(count: 1)
     stripes.deallocate()
   }
@@ -55,18 +51,18 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
   @inline(__always)
   func value(for key: Key, isSeen: Bool) -> Value? {
     let stripe = stripe(Int(postercache_thread_number()) & (Self.stripeCount - 1))
-    stripe.pointee.lock.lock()
-    guard let uses = stripe.pointee.uses else {
-      stripe.pointee.lock.unlock()
+    stripe.lock.pointee.lock()
+    guard let uses = stripe.content.pointee.uses else {
+      stripe.lock.pointee.unlock()
       return openAndLook(stripe, key, isSeen: isSeen)
     }
-    guard let (found, slot) = stripe.pointee.table.find(key) else {
-      stripe.pointee.lock.unlock()
+    guard let (found, slot) = stripe.content.pointee.table.find(key) else {
+      stripe.lock.pointee.unlock()
       return nil
     }
     let value = found.takeUnretainedValue()
-    stripe.pointee.note(slot, isSeen: isSeen, in: uses, epoch: epoch.pointee)
-    stripe.pointee.lock.unlock()
+    stripe.content.pointee.note(slot, isSeen: isSeen, in: uses, epoch: epoch.pointee)
+    stripe.lock.pointee.unlock()
     return value
   }
 
@@ -77,7 +73,7 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
 
   @inline(never)
   private func openAndLook(
-    _ stripe: UnsafeMutablePointer<OwnStripe>, _ key: Key, isSeen: Bool
+    _ stripe: OwnStripe, _ key: Key, isSeen: Bool
   ) -> Value? {
     writer.withLock { $0.open(stripe) }
     return value(for: key, isSeen: isSeen)
@@ -159,16 +155,12 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
 
   /// Forgets all values of a family, pinned or not.
   func remove(family: CacheKey) {
-    remove { writer in writer.families[family] ?? [] }
+    remove { $0.takeFamily(family) }
   }
 
   /// Forgets everything, pinned or not. Pins remain for what comes later.
   func removeAll() {
-    remove { writer in
-      var slots: [Int32] = []
-      writer.table.forEach { slots.append($0.slot) }
-      return slots
-    }
+    remove { $0.takeAll() }
   }
 
   /// Evicts until the sum of costs is at most `cost`, or only pinned values are left.
@@ -220,8 +212,8 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
 
   // MARK: - Private
 
-  private func stripe(_ number: Int) -> UnsafeMutablePointer<Stripe<Key, Value>> {
-    (stripes + number * Self.stripeBytes).assumingMemoryBound(to: Stripe<Key, Value>.self)
+  private func stripe(_ number: Int) -> OwnStripe {
+    OwnStripe(stripes + number * OwnStripe.byteCount)
   }
 
   /// Begins an epoch and returns its first moment, later than all uses that this thread has noted.
@@ -229,10 +221,10 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
     epoch.pointee.wrappingAdd(1, ordering: .relaxed).newValue << UseStamp.epochShift
   }
 
-  private func remove(_ slots: (borrowing Writer) -> [Int32]) {
+  private func remove(_ slots: (inout Writer) -> [Int32]) {
     let released = writer.withLock { writer in
       var released = ContiguousArray<Value>()
-      let leaving = slots(writer)
+      let leaving = slots(&writer)
       for slot in leaving { writer.order.leave(slot) }
       writer.remove(leaving, &released)
       return released

@@ -116,7 +116,9 @@ enum FlagTable {
     Flag(
       "disk-limit", .value("SIZE", \.diskLimit),
       "new limit of the cache directory, such as 512M or 2G; stays with it (1G in a new one)"),
-    Flag("memory-limit", .value("SIZE", \.memoryLimit), "posters kept in memory (default a 64th of it)"),
+    Flag(
+      "memory-limit", .value("SIZE", \.memoryLimit), "posters kept in memory (default a 64th of it)"
+    ),
     Flag(
       "offline", .on(\.offline), "never use the network: what is cached is used, expired or not"),
     Flag(

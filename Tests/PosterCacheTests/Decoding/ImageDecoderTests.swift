@@ -131,6 +131,14 @@ struct ImageDecoderTests {
     #expect(scale((1, 1), (900, 900)) == 8)
   }
 
+  @Test(arguments: [(1, 1), (1, 2), (2, 1), (8, 1), (9, 17)])
+  func `the smallest JPEGs are decoded in full`(width: Int, height: Int) throws {
+    let picture = SamplePicture(width: width, height: height)
+    let bitmap = try decoded(picture.jpeg(quality: 100)).bitmap
+    #expect(bitmap.size == PixelSize(width: width, height: height))
+    #expect(bitmap.difference(to: picture.bitmap) < 2)
+  }
+
   @Test func `what is no picture is told apart from a damaged one`() throws {
     #expect(failure([]) == .notAnImage)
     #expect(failure(Array("<html></html>".utf8)) == .notAnImage)

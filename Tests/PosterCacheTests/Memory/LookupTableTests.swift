@@ -41,7 +41,7 @@ struct LookupTableTests {
       }
     }
     var count = 0
-    table.forEach { entry in
+    table.visit { entry in
       count += model[entry.key] === entry.value?.takeUnretainedValue() ? 1 : 0
     }
     #expect(count == model.count, "seed \(seed)")
