@@ -1,27 +1,56 @@
-/// Lets a few at a time get posters that they hold in memory until they are decoded.
+/// Lets so many at a time go on, the most urgent first.
 ///
-/// Others refer to posters only as far as ``DecodeQueue/maximumHeldBytes`` reaches, and look for them in
-/// the tiers when their turn comes. Where these do not have them any more, this bounds how many are got
-/// once more at the same time. Safe to use from any task.
+/// The pipeline has two: one bounds how much prefetches that wait for their pixels may take up, whatever
+/// their number; the other, how many posters are got once more and held in memory because no tier kept
+/// them until they were decoded. Safe to use from any task; a turn takes constant time to give and take.
 final class DecodeTurns: Sendable {
-  private struct Waiting {
-    let number: Int
-    let priority: Priority
-    let continuation: UnsafeContinuation<Bool, Never>
-  }
+  private typealias Continuation = UnsafeContinuation<Bool, Never>
 
   private struct State {
     var free: Int
     var lastNumber = 0
-    var waiting: [Waiting] = []
+    var waiting: [Int: Continuation] = [:]
+    /// The numbers of those that wait, by priority, the earliest first; some wait no more.
+    var lines = [Line](repeating: Line(), count: Priority.allCases.count)
     /// Those that were cancelled before they waited.
     var cancelled: Set<Int> = []
+
+    mutating func next() -> Continuation? {
+      for priority in Priority.allCases.sorted(by: >) {
+        while let number = lines[priority.rawValue].removeFirst() {
+          if let continuation = waiting.removeValue(forKey: number) { return continuation }
+        }
+      }
+      return nil
+    }
   }
 
-  /// How many at a time.
-  static let count = 4
+  /// First in, first out.
+  private struct Line {
+    private var numbers: [Int] = []
+    private var first = 0
 
-  private let state = Lock(State(free: count))
+    mutating func append(_ number: Int) { numbers.append(number) }
+
+    mutating func removeFirst() -> Int? {
+      guard first < numbers.count else { return nil }
+      let number = numbers[first]
+      first += 1
+      // Each is moved once at most, in the mean.
+      if first > numbers.count / 2 {
+        numbers.removeFirst(first)
+        first = 0
+      }
+      return number
+    }
+  }
+
+  private let state: Lock<State>
+
+  /// - Parameter count: how many at a time.
+  init(count: Int) {
+    state = Lock(State(free: count))
+  }
 
   /// Runs `body` once it is its turn: the most urgent first, the earliest of those.
   ///
@@ -49,36 +78,27 @@ final class DecodeTurns: Sendable {
             state.free -= 1
             return true
           }
-          state.waiting.append(
-            Waiting(number: number, priority: priority, continuation: continuation))
+          state.waiting[number] = continuation
+          state.lines[priority.rawValue].append(number)
           return nil
         }
         if let answer { continuation.resume(returning: answer) }
       }
     } onCancel: {
-      let continuation = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
-        guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
-          state.cancelled.insert(number)
-          return nil
-        }
-        return state.waiting.remove(at: place).continuation
+      let continuation = state.withLock { state -> Continuation? in
+        let continuation = state.waiting.removeValue(forKey: number)
+        if continuation == nil { state.cancelled.insert(number) }
+        return continuation
       }
       continuation?.resume(returning: false)
     }
   }
 
   private func give() {
-    let continuation = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
-      let next = state.waiting.indices.min { left, right in
-        let (left, right) = (state.waiting[left], state.waiting[right])
-        return left.priority != right.priority
-          ? left.priority > right.priority : left.number < right.number
-      }
-      guard let next else {
-        state.free += 1
-        return nil
-      }
-      return state.waiting.remove(at: next).continuation
+    let continuation = state.withLock { state -> Continuation? in
+      let next = state.next()
+      if next == nil { state.free += 1 }
+      return next
     }
     continuation?.resume(returning: true)
   }

@@ -22,9 +22,12 @@ extension PosterPipeline {
     let mode = mode ?? self.mode
     let remembered = tiers.rememberedImage(for: request, rendition, mode, now: tiers.clock.now())
     if let remembered { return remembered }
-    return try await decodedImage(
-      WantedImage(
-        request: request, rendition: rendition, mode: mode, allowsIncomplete: allowingIncomplete))
+    let wanted = WantedImage(
+      request: request, rendition: rendition, mode: mode, allowsIncomplete: allowingIncomplete)
+    guard request.priority < .visible else { return try await decodedImage(wanted) }
+    return try await prefetchTurns.withTurn(request.priority) { () throws(PosterError) in
+      try await decodedImage(wanted)
+    }
   }
 
   /// The poster as pixels, as large as fits into `size`.

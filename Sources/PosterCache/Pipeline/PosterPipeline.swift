@@ -30,7 +30,10 @@ public final class PosterPipeline: Sendable {
   let fetcher: Fetcher
   let revalidations = Revalidations()
   let workers: DecodeWorkers
-  let turns = DecodeTurns()
+  /// For posters that are got once more, because no tier kept them.
+  let turns = DecodeTurns(count: 4)
+  /// For pixels that nobody waits for: more than the decoders and all connections have to do at once.
+  let prefetchTurns = DecodeTurns(count: 256)
   let mode: CacheMode
   let addressRule: AddressRule
 
