@@ -22,7 +22,7 @@ struct DecodeQueue {
   }
 
   /// Bytes of encoded posters that waiting jobs refer to, at most, but for those that must be.
-  static let maximumHeldBytes = 16 << 20
+  static let maximumHeldBytes = 32 << 20
 
   private struct Job {
     var interests: [Interest: Priority] = [:]
