@@ -50,12 +50,11 @@ static void read_bytes(png_structp png, png_bytep destination, size_t count) {
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size) {
   postercache_png *reader = png_get_mem_ptr(png);
-  if (size > reader->budget) {
+  png_voidp block = size <= reader->budget ? malloc(size) : NULL;
+  if (block == NULL) {
     reader->status = POSTERCACHE_CODEC_TOO_LARGE;
     return NULL;
   }
-  png_voidp block = malloc(size);
-  if (block == NULL) return NULL;
   size_t usable = malloc_usable_size(block);
   reader->budget = usable < reader->budget ? reader->budget - usable : 0;
   return block;

@@ -101,7 +101,7 @@ struct Resampler: ~Copyable {
     return [
       bytes(from.width + 1, 1, 16), bytes(down, to.width, 16),
       // The weights, those they are made of, and where they lie.
-      bytes(across, to.width, 8), bytes(down, to.height, 8), bytes(to.width + to.height, 1, 32),
+      bytes(across, to.width, 8), bytes(down, to.height, 8), bytes(to.width + to.height, 1, 40),
     ].reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
   }
 

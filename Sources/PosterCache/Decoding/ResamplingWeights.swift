@@ -12,7 +12,8 @@ import Glibc
 struct ResamplingWeights {
   /// How many pairs a window takes.
   let pairs: Int
-  /// The first pair of each window; a window ends within the input.
+  /// The first pair of each window, never before that of the window before; a window ends within the
+  /// input.
   let starts: [Int32]
   /// The weights of each window in turn, a pair's in one number: the first position's in the lower half.
   let weights: [Int32]
@@ -59,9 +60,16 @@ struct ResamplingWeights {
       windows.append((first + lower - begin, lower..<upper + 1))
     }
     let inputPairs = (input + 1) / 2
+    // A window whose centre lies on a position of an enlargement has lost more at its beginning than the
+    // one after it, and must begin before that nevertheless.
+    var firstPairs = windows.map { $0.first / 2 }
+    for place in firstPairs.indices.dropLast().reversed() {
+      firstPairs[place] = min(firstPairs[place], firstPairs[place + 1])
+    }
     pairs =
-      windows.map { ($0.first + $0.weights.count - 1) / 2 - $0.first / 2 + 1 }.max() ?? 1
-    starts = windows.map { [pairs] in Int32(min($0.first / 2, inputPairs - pairs)) }
+      zip(firstPairs, windows).lazy
+      .map { ($1.first + $1.weights.count - 1) / 2 - $0 + 1 }.max() ?? 1
+    starts = firstPairs.map { [pairs] in Int32(min($0, inputPairs - pairs)) }
     weights = [Int32](unsafeUninitializedCapacity: output * pairs) {
       [pairs, starts] buffer, count in
       buffer.initialize(repeating: 0)

@@ -2,7 +2,7 @@
 ///
 /// What was prefetched and nobody has seen yet goes before what somebody has; among each, the least recently
 /// used first. A poster larger than a tenth of the limit is not kept. Safe to use from any thread: see
-/// ``SharedLRU`` for how. A look takes some tens of nanoseconds and waits for no other look.
+/// ``SharedLRU`` for how. A look takes some tens of nanoseconds and hardly ever waits for another.
 public final class MemoryCache: Sendable {
   private let posters: SharedLRU<CacheKey, StoredPoster>
 

@@ -12,7 +12,8 @@ import Synchronization
 ///
 /// Safe to use from any thread. A hit takes constant time, takes no lock that threads of other stripes
 /// take, and waits at most for a writer's change of the table: one value in, what it evicts out, at most
-/// 64 of them at once. There are 16 stripes; threads share them in turn. Writers take turns. Inserting takes time
+/// 64 of them at once; and for a copy of the stripe's notes each time that the most values so far double.
+/// There are 16 stripes; threads share them in turn. Writers take turns. Inserting takes time
 /// proportional to what it evicts, and a step down a heap for each slot that was used since it was asked
 /// about last: at most one for each slot kept. Values are let go of after all locks.
 final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
@@ -60,10 +61,12 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
       stripe.lock.pointee.unlock()
       return nil
     }
-    let value = found.takeUnretainedValue()
+    // Retained by hand: the compiler may move a retain of its own behind the unlocking, which releases
+    // nothing as far as it can see, and a writer may let go of the value then.
+    let held = found.retain()
     stripe.content.pointee.note(slot, isSeen: isSeen, in: uses, epoch: epoch.pointee)
     stripe.lock.pointee.unlock()
-    return value
+    return held.takeRetainedValue()
   }
 
   /// The value for `key`, without counting as use.

@@ -7,7 +7,7 @@ import Testing
 struct ResamplerTests {
   @Test(arguments: [
     (64, 96, 20, 30), (64, 96, 63, 95), (61, 33, 7, 4), (40, 60, 40, 20), (17, 9, 51, 27),
-    (50, 75, 1, 1), (5, 3, 5, 3), (3, 2, 40, 1),
+    (50, 75, 1, 1), (5, 3, 5, 3), (3, 2, 40, 1), (21, 40, 63, 120), (9, 31, 10, 200),
   ])
   func `an opaque picture comes out as the definition says`(
     _ width: Int, _ height: Int, _ newWidth: Int, _ newHeight: Int
@@ -170,6 +170,8 @@ struct ResamplerTests {
         #expect(singles.reduce(0) { $0 + max($1, 0) } < 2 * ResamplingWeights.one, "\(comment)")
         let start = Int(weights.starts[place])
         #expect(start >= 0 && start + weights.pairs <= (input + 1) / 2, "\(comment)")
+        // Rows that a window has left behind are gone.
+        #expect(place == 0 || start >= Int(weights.starts[place - 1]), "\(comment)")
         // An odd row has no last position in its last pair.
         let isPastEnd = input % 2 == 1 && start + weights.pairs == (input + 1) / 2
         if isPastEnd { #expect(singles.last == 0, "\(comment)") }
