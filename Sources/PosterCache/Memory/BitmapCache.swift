@@ -67,9 +67,13 @@ public final class BitmapCache: Sendable {
   /// Gives the renditions of a version of a poster the metadata that it has now, and forgets those of
   /// other versions; those made of what was received later stay as they are. Takes time proportional to
   /// their number, and is no use of them.
-  func renew(_ poster: CacheKey, _ metadata: PosterMetadata, bodyHash: UInt64) {
+  ///
+  /// - Parameter isLatest: no version was received later, whatever a clock says that has gone back.
+  func renew(
+    _ poster: CacheKey, _ metadata: PosterMetadata, bodyHash: UInt64, isLatest: Bool = false
+  ) {
     bitmaps.renew(family: poster) { entry in
-      guard entry.metadata.storedAt <= metadata.storedAt else { return entry }
+      guard isLatest || entry.metadata.storedAt <= metadata.storedAt else { return entry }
       guard entry.bodyHash == bodyHash else { return nil }
       return BitmapEntry(image: entry.image, metadata: metadata, bodyHash: bodyHash)
     }

@@ -54,6 +54,11 @@ public final class MemoryCache: Sendable {
     posters.remove(key)
   }
 
+  /// Forgets `poster`, unless another version has taken its place.
+  func remove(_ poster: StoredPoster) {
+    posters.remove(poster.key) { $0 === poster }
+  }
+
   /// Evicts until at most `bytes` are kept.
   public func trim(toBytes bytes: Int) {
     posters.trim(to: bytes)

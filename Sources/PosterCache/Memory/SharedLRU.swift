@@ -152,8 +152,15 @@ final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
   }
 
   /// Forgets the value for `key`, pinned or not.
-  func remove(_ key: Key) {
-    remove { writer in writer.table.find(key).map { [$0.slot] } ?? [] }
+  ///
+  /// - Parameter condition: whether to do so, given the value. Called with the writer's lock held.
+  func remove(_ key: Key, if condition: (Value) -> Bool = { _ in true }) {
+    remove { writer in
+      guard let known = writer.table.find(key), condition(known.value.takeUnretainedValue()) else {
+        return []
+      }
+      return [known.slot]
+    }
   }
 
   /// Forgets all values of a family, pinned or not.

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A poster to be decoded, as it is handed to ``DecodeWorkers``.
 struct DecodeOrder: Sendable {
   /// Which poster.
@@ -10,8 +12,10 @@ struct DecodeOrder: Sendable {
   var poster: StoredPoster?
   /// ``PosterBody/contentHash`` of the encoded poster.
   var bodyHash: UInt64
+  /// When the encoded poster was received, or confirmed last.
+  let storedAt: Date
   /// Whether the server allows keeping it.
-  var isStorable: Bool
+  let isStorable: Bool
   /// What is learned about the poster from before it was got until it has been decoded.
   let watch: ImageTier.Watch
 

@@ -37,6 +37,8 @@ final class DecodeWorkers: Sendable {
     let decode: Decode
     /// Looks for a poster that nobody has kept for its job; may read the disk.
     let find: @Sendable (DecodeOrder) -> StoredPoster?
+    /// Looks for pixels that another decode has made since this one was ordered.
+    let decoded: @Sendable (DecodeOrder) -> PosterImage?
     /// Takes what was decoded, before anybody is told.
     let keep: @Sendable (PosterImage, DecodeOrder, _ isSeen: Bool) -> Void
   }
@@ -195,9 +197,9 @@ final class DecodeWorkers: Sendable {
       // Perhaps another version than there was: the later one.
       order.poster = poster
       order.bodyHash = poster.body.contentHash
-      order.isStorable = true
     }
     guard let poster = order.poster else { return .gone }
+    if let image = work.decoded(order) { return .image(image, bodyHash: order.bodyHash) }
     do throws(PosterError) {
       let image = try work.decode(poster.body, order.rendition, order.allowsIncomplete)
       work.keep(image, order, isSeen())

@@ -72,8 +72,11 @@ final class ImageTier: Sendable {
 
   // MARK: - Versions
 
-  /// Takes note of what is now stored for a poster, by what came or was read from disk.
-  func posterIsNow(_ poster: StoredPoster) {
+  /// Takes note of what is now stored for a poster.
+  ///
+  /// - Parameter hasArrived: its server has just sent or confirmed it, so that there is none later. What
+  ///   was read from disk may have been superseded meanwhile.
+  func posterIsNow(_ poster: StoredPoster, hasArrived: Bool) {
     let key = poster.key
     // Most posters are not decoded: those need no hash.
     guard watched.withLock({ $0[key] != nil }) || bitmaps.holds(key) || color(key) != nil else {
@@ -81,17 +84,16 @@ final class ImageTier: Sendable {
     }
     let hash = poster.body.contentHash
     watched.withLock { watched in
-      if case .version(let latest, _) = watched[key]?.latest,
+      if !hasArrived, case .version(let latest, _) = watched[key]?.latest,
         latest.storedAt > poster.metadata.storedAt
       {
-        // Somebody has read an older version from disk meanwhile.
         return
       }
       watched[key]?.latest = .version(poster.metadata, bodyHash: hash)
-      bitmaps.renew(key, poster.metadata, bodyHash: hash)
-    }
-    colors.withLock { colors in
-      if let known = colors.peek(key), known.bodyHash != hash { _ = colors.remove(key) }
+      bitmaps.renew(key, poster.metadata, bodyHash: hash, isLatest: hasArrived)
+      colors.withLock { colors in
+        if let known = colors.peek(key), known.bodyHash != hash { _ = colors.remove(key) }
+      }
     }
   }
 
@@ -100,8 +102,8 @@ final class ImageTier: Sendable {
     watched.withLock { watched in
       watched[key]?.latest = .gone
       bitmaps.remove(key)
+      colors.withLock { _ = $0.remove(key) }
     }
-    colors.withLock { _ = $0.remove(key) }
   }
 
   // MARK: - Pixels
@@ -124,8 +126,8 @@ final class ImageTier: Sendable {
   ) -> Bool {
     // What is missing may be there another time.
     guard image.isComplete else { return false }
-    // Under the lock, so that no version can come between the look and the insertion.
-    let isCurrent = watched.withLock { watched -> Bool in
+    // Under the lock, so that no version can come between the look and the insertions.
+    return watched.withLock { watched -> Bool in
       var metadata = poster.metadata
       switch watched[poster.key]?.latest {
       case nil: break
@@ -135,17 +137,15 @@ final class ImageTier: Sendable {
       }
       let entry = BitmapEntry(image: image, metadata: metadata, bodyHash: bodyHash)
       bitmaps.insert(entry, for: key, isSeen: isSeen)
+      let colored = Colored(
+        address: metadata.address, bodyHash: bodyHash, color: image.averageColor)
+      colors.withLock { colors in
+        // The first one stays: another rendition has almost the same.
+        if colors.value(for: poster.key)?.bodyHash == bodyHash { return }
+        _ = colors.insert(colored, for: poster.key, cost: 1)
+      }
       return true
     }
-    guard isCurrent else { return false }
-    let colored = Colored(
-      address: poster.metadata.address, bodyHash: bodyHash, color: image.averageColor)
-    colors.withLock { colors in
-      // The first one stays: another rendition has almost the same.
-      if colors.value(for: poster.key)?.bodyHash == bodyHash { return }
-      _ = colors.insert(colored, for: poster.key, cost: 1)
-    }
-    return true
   }
 
   // MARK: - Colours

@@ -80,7 +80,7 @@ extension PosterPipeline {
     let order = DecodeOrder(
       request: wanted.request, rendition: wanted.rendition,
       allowsIncomplete: wanted.allowsIncomplete, poster: stored, bodyHash: stored.body.contentHash,
-      isStorable: isStorable, watch: watch)
+      storedAt: stored.metadata.storedAt, isStorable: isStorable, watch: watch)
     let image = tiers.images.image(
       for: order.imageKey, of: order.request, bodyHash: order.bodyHash)
     if let image { return .image(image) }

@@ -2,9 +2,9 @@
 extension PosterPipeline {
   /// The poster as pixels of the size it is shown at.
   ///
-  /// From the bitmaps in memory if they have it and the poster is fresh; else the poster is got as ``poster(for:mode:)`` gets it,
-  /// and decoded on one of the pipeline's own threads: visible ones before prefetched ones, and once
-  /// however many ask. A stored poster that turns out to be damaged is dropped and fetched anew, once.
+  /// From the bitmaps in memory if they have it and the poster is fresh; else the poster is got as
+  /// ``poster(for:mode:)`` gets it, and decoded on one of the pipeline's own threads: visible ones before
+  /// prefetched ones, and once however many ask. A stored poster that turns out to be damaged is dropped and fetched anew, once.
   /// Cancelling the task ends the wait with ``PosterError/Code/cancelled``.
   ///
   /// - Parameters:

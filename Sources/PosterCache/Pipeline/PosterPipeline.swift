@@ -72,7 +72,7 @@ public final class PosterPipeline: Sendable {
     workers = DecodeWorkers(
       count: configuration.decodeWorkers ?? DecodeWorkers.defaultCount,
       DecodeWorkers.Work(
-        decode: decode, find: { tiers.find($0) },
+        decode: decode, find: { tiers.find($0) }, decoded: { tiers.decoded($0) },
         keep: { tiers.keep($0, $1, isSeen: $2) }))
   }
 

@@ -17,10 +17,19 @@ extension PosterTiers {
     return entry.image
   }
 
-  /// The poster for a decode whose turn has come, wherever it is. Counts as no use: it was got for this
-  /// already.
+  /// The poster for a decode whose turn has come, wherever it is: the version that was got for it, or one
+  /// received later. Counts as no use: it was got for this already.
   func find(_ order: DecodeOrder) -> StoredPoster? {
-    inMemory(order.request) ?? onDisk(order.request)
+    // What could not be stored may have left an earlier version where it was, such as a pinned one.
+    guard order.isStorable, let poster = inMemory(order.request) ?? onDisk(order.request),
+      poster.metadata.storedAt >= order.storedAt
+    else { return nil }
+    return poster
+  }
+
+  /// The pixels that are wanted, if somebody has kept them since they were ordered.
+  func decoded(_ order: DecodeOrder) -> PosterImage? {
+    images.image(for: order.imageKey, of: order.request, bodyHash: order.bodyHash)
   }
 
   /// Keeps what was decoded.
@@ -44,11 +53,11 @@ extension PosterTiers {
   func dropDamaged(_ request: PosterRequest, bodyHash: UInt64) -> Bool {
     if let poster = inMemory(request) {
       guard poster.body.contentHash == bodyHash else { return true }
-      memory.remove(request.key)
+      memory.remove(poster)
     }
     guard let poster = onDisk(request) else { return false }
     guard poster.body.contentHash == bodyHash else { return true }
-    disk?.drop(request)
+    disk?.dropDamaged(poster)
     return false
   }
 

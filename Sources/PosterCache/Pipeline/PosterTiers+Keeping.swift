@@ -55,7 +55,7 @@ extension PosterTiers {
       return
     }
     absences.forget(request.key)
-    if arrival.isStorable { images.posterIsNow(arrival.poster) }
+    if arrival.isStorable { images.posterIsNow(arrival.poster, hasArrived: true) }
     guard arrival.isStorable else {
       // What was stored before is not what the server has now, or it must not be kept any more.
       drop(request)
@@ -120,6 +120,16 @@ extension DiskCache {
     else { return }
     // Refused once the cache is closed: then it is dropped when its server is asked again.
     _ = writer.perform(.edit(.remove([request.key]), { _ in }))
+  }
+
+  /// Drops the record of `poster`, whose picture was found damaged, unless it is pinned; another version
+  /// that has been stored since stays.
+  func dropDamaged(_ poster: StoredPoster) {
+    let request = PosterRequest(poster.metadata.address, key: poster.key, priority: .background)
+    // What is on its way to the disk has no record yet, and was read a moment ago.
+    guard let sequence = poster.sequence else { return drop(request) }
+    guard !ForkGuard.isInChild, entryRow(for: request)?.isPinned != true else { return }
+    writer.drop(poster.key, sequence: sequence)
   }
 
   private func entryRow(for request: PosterRequest) -> EntryRow? {

@@ -16,7 +16,7 @@ extension PosterTiers {
       return (verdict, remembered.map { Poster($0, from: .memory) })
     }
     // Another process may have asked its server since memory got it, or have stored another version.
-    images.posterIsNow(onDisk)
+    images.posterIsNow(onDisk, hasArrived: false)
     let verdict = verdict(on: onDisk, request, mode, now: now)
     if verdict == .use || verdict == .useAndRevalidate {
       memory.restore(onDisk, isSeen: request.priority == .visible)

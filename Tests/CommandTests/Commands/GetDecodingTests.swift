@@ -59,6 +59,23 @@ struct GetDecodingTests {
     #expect(json.contentType == "image/jpeg" && json.bytes == original.count)
   }
 
+  @Test(arguments: ["no-store", "no-cache", "max-age=0"])
+  func `the server is asked once, and not at all offline`(directive: String) async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    let picture = DemoPoster.encode(name: "one.jpg", size: .w92)
+    let server = ScriptedServer { _ in
+      [.response(200, ["Cache-Control: \(directive)"], body: picture)]
+    }
+    defer { server.stop() }
+    let address = server.address("/one.jpg")
+    let result = await place.run("get", address, "--decode", "-o", "-")
+    #expect(result.status == 0 && server.requests.count == 1)
+    let offline = await place.run("get", address, "--decode", "-o", "-", "--offline")
+    #expect((offline.status == 0) == (directive == "max-age=0"))
+    #expect(server.requests.count == 1)
+  }
+
   @Test func `a picture that cannot be decoded is a failure, and stays stored`() async throws {
     let place = try Workplace()
     defer { place.origin.shutdown() }

@@ -58,6 +58,31 @@ struct PipelineDamageTests {
     #expect(pins == [isPinned])
   }
 
+  @Test func `dropping a damaged poster spares the version that has just taken its place`() throws {
+    let origin = origin()
+    let request = try origin.request()
+    try storeDamaged(request, origin)
+    let cache = try DiskCache(directory: directory.path)
+    let damaged = try #require(try cache.peek(at: request))
+    let memory = MemoryCache(limitBytes: 1 << 20)
+    memory.insert(damaged)
+    let whole = StoredPoster(
+      metadata: damaged.metadata, body: PosterBody(copying: SceneDecoder.picture(1)))
+    // As by two who have found out at the same time, of whom one has fetched it already.
+    #expect(cache.store(whole) == nil)
+    memory.insert(whole)
+    cache.dropDamaged(damaged)
+    memory.remove(damaged)
+    try cache.flush()
+    #expect(try cache.peek(at: request)?.body.bytes == SceneDecoder.picture(1))
+    #expect(memory.poster(for: request.key) === whole)
+    // Nobody has replaced this one.
+    cache.dropDamaged(try #require(try cache.peek(at: request)))
+    memory.remove(whole)
+    try cache.flush()
+    #expect(try cache.peek(at: request) == nil && memory.count == 0)
+  }
+
   @Test func `offline, a damaged stored poster is an error, and stays`() async throws {
     let origin = origin()
     let request = try origin.request()

@@ -119,6 +119,12 @@ struct PipelineImageTests {
     await pipeline.shutdown()
   }
 
+  /// Waits until the first of `count` posters is being decoded and the others wait.
+  private func wait(_ pipeline: PosterPipeline, forOrders count: Int) {
+    decoder.waitForDecodes(1)
+    pipeline.workers.waitForWaiting(count - 1)
+  }
+
   // MARK: - Freshness
 
   @Test(arguments: [true, false])
@@ -325,6 +331,78 @@ struct PipelineImageTests {
     await pipeline.shutdown()
   }
 
+  @Test func `pixels of an earlier version go, also when the clock has gone back`() async throws {
+    let origin = origin()
+    let pipeline = try pipeline(origin, directory)
+    let request = try origin.request()
+    #expect(await pipeline.color(request, .small).color == 1)
+    #expect(await pipeline.color(request, .medium).color == 1)
+    // As clocks are corrected: what was stored so little later than now is fresh.
+    origin.now -= 30
+    #expect(pipeline.cachedImage(for: request, as: .medium) != nil)
+    origin.set {
+      $0.headers = ["Cache-Control: max-age=60", "ETag: \"two\""]
+      $0.body = SceneDecoder.picture(2)
+    }
+    #expect(await pipeline.outcome(request, mode: .refresh).source == .network)
+    #expect(pipeline.cachedImage(for: request, as: .small) == nil)
+    #expect(pipeline.cachedImage(for: request, as: .medium) == nil)
+    #expect(await pipeline.color(request, .small).color == 2)
+    #expect(pipeline.cachedImage(for: request, as: .small)?.averageColor.red == 2)
+    await pipeline.shutdown()
+  }
+
+  @Test func `what must not be stored is never decoded from an earlier version that is pinned`()
+    async throws
+  {
+    let origin = origin()
+    let pipeline = try pipeline(origin, directory)
+    let request = try origin.request("/pinned.jpg")
+    #expect(await pipeline.outcome(request).source == .network)
+    try pipeline.disk?.pin([request])
+    origin.set {
+      $0.headers = ["Cache-Control: no-store", "ETag: \"two\""]
+      $0.body = SceneDecoder.picture(2, filler: 9 << 20)
+    }
+    let gate = Gate()
+    decoder.hold(gate)
+    // One is being decoded, and three take what may be held while it waits.
+    let others = try (0..<4).map { number in
+      let other = try origin.request("/\(number).jpg", priority: .prefetch)
+      let task = Task { await pipeline.color(other) }
+      wait(pipeline, forOrders: number + 1)
+      return task
+    }
+    let last = Task { await pipeline.color(request, mode: .refresh) }
+    wait(pipeline, forOrders: 5)
+    gate.open()
+    #expect(await last.value.color == 2)
+    for other in others { #expect(await other.value.color == 2) }
+    await pipeline.shutdown()
+  }
+
+  @Test func `a decode that was ordered just before its pixels were kept is none`() async throws {
+    let origin = origin()
+    let pipeline = try pipeline(origin, directory)
+    let request = try origin.request()
+    let (watch, image) = (
+      pipeline.tiers.images.watch(request.key), try await pipeline.image(for: request, as: .small)
+    )
+    let stored = try await pipeline.poster(for: request).stored
+    // As by somebody who looked for the pixels a moment earlier.
+    let order = DecodeOrder(
+      request: request, rendition: .small, allowsIncomplete: false, poster: stored,
+      bodyHash: stored.body.contentHash, storedAt: stored.metadata.storedAt, isStorable: true,
+      watch: watch)
+    let outcome = await DecodeWait(order, mustHold: false, by: pipeline.workers).outcome()
+    guard case .image(let same, _) = outcome else {
+      Issue.record("no image")
+      return
+    }
+    #expect(same.averageColor == image.averageColor && decoder.decoded.count == 1)
+    await pipeline.shutdown()
+  }
+
   // MARK: - Use
 
   @Test func `looking at pixels counts as looking at the poster on disk, prefetching does not`()
@@ -364,12 +442,13 @@ struct PipelineImageTests {
     let pipeline = try pipeline(origin, nil)
     let gate = Gate()
     decoder.hold(gate)
+    // The first is being decoded, three wait with their bytes, two without.
     let tasks = try (0..<6).map { number in
       let request = try origin.request("/\(number).jpg", priority: .prefetch)
-      return Task { await pipeline.color(request) }
+      let task = Task { await pipeline.color(request) }
+      wait(pipeline, forOrders: number + 1)
+      return task
     }
-    // The first is being decoded, three wait with their bytes, two without.
-    pipeline.workers.waitForWaiting(5)
     #expect(pipeline.workers.state.withLock { $0.queue.heldBytes } <= 32 << 20)
     gate.open()
     for task in tasks { #expect(await task.value.color == 1) }
@@ -385,10 +464,12 @@ struct PipelineImageTests {
     decoder.hold(gate)
     let tasks = try (0..<6).map { number in
       let request = try origin.request("/\(number).jpg", priority: .prefetch)
-      return Task { await pipeline.color(request) }
+      let task = Task { await pipeline.color(request) }
+      wait(pipeline, forOrders: number + 1)
+      // One by one: more than 32 MiB that wait for the disk would not be stored.
+      try pipeline.disk?.flush()
+      return task
     }
-    pipeline.workers.waitForWaiting(5)
-    try pipeline.disk?.flush()
     gate.open()
     for task in tasks { #expect(await task.value.color == 1) }
     #expect(origin.requestCount == 6 && decoder.decoded.count == 6)
