@@ -31,9 +31,11 @@ struct GetCommand {
     let rendition = options.rendition
     let result = await withTaskCancellationHandler {
       await Result { () async throws(PosterError) in
-        let poster = try await pipeline.poster(for: request)
-        guard let rendition else { return Delivery(poster: poster) }
-        return try await decoded(poster, request, as: rendition, through: pipeline)
+        guard let rendition else {
+          return Delivery(poster: try await pipeline.poster(for: request))
+        }
+        let (poster, image) = try await pipeline.posterAndImage(for: request, as: rendition)
+        return Delivery(poster: poster, image: image)
       }
     } onCancel: {
       Task.detached { await pipeline.shutdown() }
@@ -58,25 +60,6 @@ struct GetCommand {
       console.failure(error, about: request.address)
       // No credential was sent, so none can have been refused.
       return error.code == .unauthorized ? .failure : CommandStatus(error)
-    }
-  }
-
-  /// The pixels of `poster`: of the very bytes that have come, so that its server is not asked again, unless
-  /// they are damaged and its server may have them whole.
-  private func decoded(
-    _ poster: Poster, _ request: PosterRequest, as rendition: Rendition,
-    through pipeline: PosterPipeline
-  ) async throws(PosterError) -> Delivery {
-    do throws(PosterError) {
-      let image = try ImageDecoder().decode(poster.body, as: rendition)
-      return Delivery(poster: poster, image: image)
-    } catch {
-      guard error.code == .damagedImage || error.code == .notAnImage, poster.source != .network,
-        !session.settings.pipeline.isOffline
-      else { throw error }
-      let image = try await pipeline.image(for: request, as: rendition, mode: .normal)
-      let mended = try await pipeline.poster(for: request, mode: .normal)
-      return Delivery(poster: mended, image: image)
     }
   }
 
