@@ -12,8 +12,8 @@ import Synchronization
 ///
 /// Safe to use from any thread. A hit takes constant time, takes no lock that threads of other stripes
 /// take, and waits at most for a writer's change of the table: one value in, what it evicts out, at most
-/// 64 of them at once. There are 16 stripes; threads share them in turn. Writers take turns. Inserting takes time
-/// proportional to what it evicts, and a step down a heap for each slot that was used since it was asked
+/// 64 of them at once. There are 16 stripes; threads share them in turn. Writers take turns. Inserting takes
+/// time proportional to what it evicts, and a way down a heap for each slot that was used since it was asked
 /// about last: at most one for each slot kept. Values are let go of after all locks.
 final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
   private typealias OwnStripe = Stripe<Key, Value>
