@@ -94,7 +94,7 @@ struct MemorySuite: Suite {
 
   /// One contest for each number of threads, all in the same rounds.
   private func hits(_ lookups: [Lookup], _ order: KeyOrder) async throws -> [Contest] {
-    let count = context.options.isQuick ? 400_000 : 1_000_000
+    let count = context.options.isQuick ? 1_000_000 : 2_000_000
     let parts = Self.threadCounts.map { threads in
       (0..<threads).map {
         order.numbers(count / threads, below: Self.posters, seed: UInt64($0 + 1))

@@ -14,7 +14,7 @@ import Synchronization
 /// take, and waits at most for a writer's change of the table: one value in, what it evicts out, at most
 /// 64 of them at once; and for a copy of the stripe's notes each time that the most values so far double.
 /// There are 16 stripes; threads share them in turn. Writers take turns. Inserting takes time
-/// proportional to what it evicts, and a step down a heap for each slot that was used since it was asked
+/// proportional to what it evicts, and a way down a heap for each slot that was used since it was asked
 /// about last: at most one for each slot kept. Values are let go of after all locks.
 final class SharedLRU<Key: LookupKey, Value: AnyObject & Sendable> {
   private typealias OwnStripe = Stripe<Key, Value>
