@@ -98,9 +98,15 @@ struct PosterSlotTests {
     let slot = PosterSlot(pipeline: pipeline, rendition: .small)
     slot.bind(request)
     #expect(await state(of: slot, where: { $0.error != nil })?.error?.code == .status(500))
-    origin.set { $0.status = 200 }
+    // Otherwise the poster may be there before the placeholder is looked at.
+    let gate = Gate()
+    origin.set {
+      $0.status = 200
+      $0.gate = gate
+    }
     slot.bind(request)
     #expect(slot.state.placeholder != nil)
+    gate.open()
     #expect(await state(of: slot, where: { $0.color != nil })?.color == 1)
     await pipeline.shutdown()
   }
