@@ -12,7 +12,7 @@ final class DecodeWorkers: Sendable {
 
   /// Bytes of pixels on their way to those who wait, at most, before a worker begins with another poster:
   /// a task that has been resumed may take its time until it runs.
-  static let maximumUndeliveredBytes = 8 << 20
+  static let maximumUndeliveredBytes = 4 << 20
 
   /// Pixels on their way: until the last of those who wait for them has let go of this.
   final class Delivery: Sendable {

@@ -39,9 +39,19 @@ extension PosterPipeline {
     let attempt = try begin(
       wanted, poster.stored, isStorable: poster.isStorable, isFromServer: poster.source == .network,
       mustHold: true, watch)
-    if let image = try await image(wanted, attempt, mustHold: false) { return (poster, image) }
-    // It joined somebody else's decode, which found nothing.
-    return (poster, try await decodedImage(wanted))
+    // Where there is none it joined somebody else's decode, which found nothing.
+    let image =
+      if let image = try await image(wanted, attempt, mustHold: false) { image } else {
+        try await decodedImage(wanted)
+      }
+    // A damaged poster has been replaced meanwhile.
+    if let now = tiers.memory.poster(for: wanted.request.key),
+      now.metadata.address == poster.metadata.address,
+      now.body != poster.body
+    {
+      return (Poster(now, from: .network), image)
+    }
+    return (poster, image)
   }
 
   /// One is enough, but where it joins somebody else's decode that has begun and finds nothing.
