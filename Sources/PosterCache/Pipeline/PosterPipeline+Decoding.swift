@@ -23,6 +23,27 @@ extension PosterPipeline {
     }
   }
 
+  /// The poster as ``poster(for:mode:)`` gives it together with its pixels: its server is asked no more
+  /// than for the poster alone, also where it may not be kept or has expired.
+  ///
+  /// - Throws: what ``image(for:as:mode:allowingIncomplete:)`` throws.
+  package func posterAndImage(
+    for request: PosterRequest, as rendition: Rendition
+  ) async throws(PosterError) -> (poster: Poster, image: PosterImage) {
+    try ForkGuard.check()
+    let wanted = WantedImage(
+      request: request.applying(addressRule), rendition: rendition, mode: mode,
+      allowsIncomplete: false)
+    let watch = tiers.images.watch(wanted.request.key)
+    let poster = try await poster(for: wanted.request, mode: mode)
+    let attempt = try begin(
+      wanted, poster.stored, isStorable: poster.isStorable, isFromServer: poster.source == .network,
+      mustHold: true, watch)
+    if let image = try await image(wanted, attempt, mustHold: false) { return (poster, image) }
+    // It joined somebody else's decode, which found nothing.
+    return (poster, try await decodedImage(wanted))
+  }
+
   /// One is enough, but where it joins somebody else's decode that has begun and finds nothing.
   private static let heldTries = 3
 
@@ -37,7 +58,12 @@ extension PosterPipeline {
   private func image(
     _ wanted: WantedImage, mustHold: Bool
   ) async throws(PosterError) -> PosterImage? {
-    let attempt = try await begin(wanted, mustHold: mustHold)
+    try await image(wanted, begin(wanted, mustHold: mustHold), mustHold: mustHold)
+  }
+
+  private func image(
+    _ wanted: WantedImage, _ attempt: Attempt, mustHold: Bool
+  ) async throws(PosterError) -> PosterImage? {
     guard case .decoding(let wait, let isFromServer) = attempt else {
       return try await result(attempt, wanted)
     }

@@ -31,11 +31,11 @@ struct GetCommand {
     let rendition = options.rendition
     let result = await withTaskCancellationHandler {
       await Result { () async throws(PosterError) in
-        let poster = try await pipeline.poster(for: request)
-        guard let rendition else { return Delivery(poster: poster) }
-        return Delivery(
-          poster: poster,
-          image: try await pipeline.image(for: request, as: rendition, mode: .normal))
+        guard let rendition else {
+          return Delivery(poster: try await pipeline.poster(for: request))
+        }
+        let (poster, image) = try await pipeline.posterAndImage(for: request, as: rendition)
+        return Delivery(poster: poster, image: image)
       }
     } onCancel: {
       Task.detached { await pipeline.shutdown() }

@@ -78,4 +78,43 @@ struct GetDecodingTests {
     #expect(result.errorLines.count == 1 && result.errors.contains(address))
     #expect(try await place.storedCount() == 1)
   }
+
+  @Test(arguments: ["max-age=0", "no-store"])
+  func `a server is asked once for the pixels of what must not be used again`(
+    caching: String
+  ) async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    let picture = DemoPoster.encode(name: "once.jpg", size: .w92)
+    let server = ScriptedServer { _ in
+      [
+        .response(
+          200, ["Content-Type: image/jpeg", "Cache-Control: \(caching)"], body: picture)
+      ]
+    }
+    defer { server.stop() }
+    let address = server.address("/once.jpg")
+    let result = await place.run("get", address, "--decode", "-o", "-")
+    #expect(result.status == 0 && result.errors.isEmpty)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `offline, expired pictures are decoded without asking`() async throws {
+    let place = try Workplace()
+    defer { place.origin.shutdown() }
+    let picture = DemoPoster.encode(name: "expired.jpg", size: .w92)
+    let server = ScriptedServer { _ in
+      [.response(200, ["Content-Type: image/jpeg", "Cache-Control: max-age=0"], body: picture)]
+    }
+    defer { server.stop() }
+    let address = server.address("/expired.jpg")
+    let plain = await place.run("get", address, "-o", "-")
+    #expect(plain.status == 0)
+    let result = await place.run("get", address, "--decode", "--offline", "-o", "-")
+    #expect(result.status == 0 && result.errors.isEmpty)
+    let size = try ImageDecoder().header(of: PosterBody(copying: picture)).size
+    #expect(
+      try ImageDecoder().header(of: PosterBody(copying: result.standardOutput)).size == size)
+    #expect(server.requests.count == 1)
+  }
 }
