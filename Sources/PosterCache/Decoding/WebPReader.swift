@@ -63,7 +63,9 @@ struct WebPReader: PictureReading, ~Copyable {
     if frame == nil, damage == .refuse, !header.hasAlpha || isLossless,
       stored.width >= target.width * 4, stored.height >= target.height * 4
     {
-      let factor = min(stored.width / (target.width * 2), stored.height / (target.height * 2))
+      let factor = min(
+        stored.width / (target.width * 2), stored.height / (target.height * 2),
+        Self.largestSum / stored.width)
       size = PixelSize(
         width: (stored.width + factor - 1) / factor, height: (stored.height + factor - 1) / factor)
     }
@@ -72,7 +74,8 @@ struct WebPReader: PictureReading, ~Copyable {
       size: size,
       codecBytes: stored.pixels * bytesPerPixel + stored.width * Self.bytesPerColumn
         + Self.fixedBytes, comesWhole: true, writesAll: frame == nil,
-      isOpaque: !header.hasAlpha && damage == .refuse,
+      // A lossless one's word about alpha is a hint only (RFC 9649, section 3.4).
+      isOpaque: !header.hasAlpha && !isLossless && damage == .refuse,
       damage: damage)
   }
 
@@ -134,6 +137,9 @@ struct WebPReader: PictureReading, ~Copyable {
 
   /// Whether it is coded without loss; 2 is libwebp's word for it.
   private var isLossless: Bool { features.format == 2 }
+
+  /// What libwebp's scaler counts with 32 bits: a row's width times the rows that become one, times 255.
+  private static let largestSum = Int(UInt32.max / 255)
 
   /// What libwebp needs for rows that wait, for each column: 16 rows of numbers of 32 bits and what it
   /// notes for blocks.

@@ -175,4 +175,14 @@ struct ImageDecoderTests {
     }
     return pixels
   }
+
+  @Test func `a lossless WebP's word that it has no alpha is a hint only`() throws {
+    let file = FilePart.plainWebP(width: 16, height: 12, [200, 100, 50, 51])
+    let premultiplied = try decoded(file, as: Rendition(.full)).bitmap
+    #expect(!premultiplied.isOpaque)
+    #expect(Array(premultiplied.bytes.prefix(4)) == [40, 20, 10, 51])
+    let straight = try decoded(file).bitmap
+    #expect(Array(straight.bytes.prefix(4)) == [200, 100, 50, 51])
+    #expect(try decoded(FilePart.plainWebP(width: 16, height: 12, [9, 8, 7, 255])).bitmap.isOpaque)
+  }
 }

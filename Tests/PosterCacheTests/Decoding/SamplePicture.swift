@@ -124,6 +124,30 @@ enum FilePart {
     webpChunk("RIFF", Array("WEBP".utf8) + chunks.flatMap(\.self))
   }
 
+  /// A lossless WebP of one colour that says it has no alpha: its codes have one symbol each, so that
+  /// pixels take no bits at all (RFC 9649, section 3).
+  static func plainWebP(width: Int, height: Int, _ color: [UInt8]) -> [UInt8] {
+    var bits: [UInt8] = []
+    func append(_ value: Int, bits count: Int) {
+      for bit in 0..<count { bits.append(UInt8(value >> bit & 1)) }
+    }
+    append(0x2F, bits: 8)
+    append(width - 1, bits: 14)
+    append(height - 1, bits: 14)
+    // Neither alpha, nor a version, transforms, a colour cache or groups of codes.
+    append(0, bits: 1 + 3 + 1 + 1 + 1)
+    // Green, red, blue, alpha: a simple code with one symbol of 8 bits. Distances: one of 1 bit.
+    for channel in [1, 0, 2, 3] {
+      append(0b101, bits: 3)
+      append(Int(color[channel]), bits: 8)
+    }
+    append(0b0001, bits: 4)
+    let content = stride(from: 0, to: bits.count, by: 8).map { start in
+      bits[start..<min(start + 8, bits.count)].reversed().reduce(0) { $0 << 1 | $1 }
+    }
+    return webp([webpChunk("VP8L", content)])
+  }
+
   /// The header of an extended WebP.
   static func webpHeader(flags: UInt8, width: Int, height: Int) -> [UInt8] {
     webpChunk(

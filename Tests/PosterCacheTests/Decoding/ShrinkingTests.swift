@@ -31,6 +31,19 @@ struct ShrinkingTests {
     }
   }
 
+  @Test func `a large WebP shrinks to a single pixel of its colour`() throws {
+    // So large that sums of whole columns of rows exceed what libwebp's scaler counts with.
+    let file = FilePart.plainWebP(width: 12_000, height: 3_000, [200, 100, 50, 255])
+    let pixel = try decoded(
+      file, as: Rendition(.fitting(PixelSize(width: 1, height: 1)))
+    ).bitmap
+    #expect(pixel.size == PixelSize(width: 1, height: 1))
+    // libwebp's scaler divides with 32 bits: by some 0.4% too little at most here.
+    #expect(
+      zip(pixel.bytes, [200, 100, 50, 255]).allSatisfy { abs(Int($0) - $1) <= 1 },
+      "\(pixel.bytes)")
+  }
+
   /// The mean difference from what ``LanczosReference`` makes of the picture at full size.
   private static func difference(_ file: some Collection<UInt8>, width: Int) throws -> Double {
     let whole = try decoded(file).bitmap
