@@ -56,7 +56,10 @@ struct SheetCommand {
     var status = CommandStatus.success
 
     var exitStatus: CommandStatus {
-      status == .success && missing > 0 ? .failure : status
+      guard status == .success, missing > 0 else { return status }
+      // One poster that came, or one failure of another kind, shows that the origin is there.
+      let isDown = missing == posters && failures.allSatisfy(\.error.isOutage)
+      return isDown && !failures.isEmpty ? .originDown : .failure
     }
 
     mutating func posterDidFail(_ address: PosterAddress, _ error: PosterError) {

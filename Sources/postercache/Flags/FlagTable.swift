@@ -42,7 +42,7 @@ enum FlagTable {
   private static let picture: [Flag] = [
     Flag(
       "output", short: "o", .value("FILE", \.output), only: [.get, .sheet],
-      "write the picture to FILE; - is standard output (get: default)"),
+      "write the picture to FILE; - is standard output, the default of get"),
     Flag(
       "fitting", .value("WxH", \.fitting), only: [.get],
       "decode it, shrink it to at most so many pixels, and write PNG"),

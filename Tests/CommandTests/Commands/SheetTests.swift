@@ -111,6 +111,16 @@ struct SheetTests {
     #expect(isSame(try picture(file).bitmap, expected(images, columns: 10, cell: cell)))
   }
 
+  @Test func `where the origin is down all is missing, and the status says so`() async throws {
+    let place = try Workplace([Fault("/t/p/*", .status(503))])
+    defer { place.origin.shutdown() }
+    let file = "\(place.directory.path)/wall.png"
+    let result = await list(place, "-o", file, "--limit", "2", "--retries", "0", "--json")
+    #expect(result.status == 4)
+    #expect(try result.decoded(as: SheetJSON.self).missing == 2)
+    #expect(access(file, F_OK) == 0)
+  }
+
   @Test func `what is stored is drawn in the order of its use, which a sheet is none of`()
     async throws
   {
