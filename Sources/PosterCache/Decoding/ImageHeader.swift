@@ -6,7 +6,7 @@ public struct ImageHeader: Sendable, Hashable {
   public let storedSize: PixelSize
   /// How to turn it upright: the EXIF orientation, 1 to 8; 1 if there is none or a wrong one.
   public let orientation: Int
-  /// Whether pixels may be translucent.
+  /// Whether it says that pixels may be translucent; of a lossless WebP a hint only (RFC 9649, section 3.4).
   public let hasAlpha: Bool
 
   /// The size as it is displayed.

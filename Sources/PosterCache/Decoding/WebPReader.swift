@@ -104,16 +104,12 @@ struct WebPReader: PictureReading, ~Copyable {
     config.output.u.RGBA.size = plan.size.pixels * 4 - offset
     let bytes = data.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let status = WebPDecode(bytes, data.count, &config)
-    if status == VP8_STATUS_OK {
-      if isLossless, !header.hasAlpha { Self.makeOpaque(rows, count: plan.size.pixels) }
-      return count
-    }
+    if status == VP8_STATUS_OK { return count }
     guard status == VP8_STATUS_SUSPENDED || status == VP8_STATUS_NOT_ENOUGH_DATA else {
       throw PosterError(status)
     }
     // It is this function that wants all of the file, metadata behind the pixels as well.
     let got = try readWhatThereIs(&config, bytes, of: plan)
-    if isLossless, !header.hasAlpha { Self.makeOpaque(rows, count: got * plan.size.width) }
     memset(rows + got * plan.size.width * 4, 0, (count - got) * plan.size.width * 4)
     return got
   }
@@ -135,13 +131,6 @@ struct WebPReader: PictureReading, ~Copyable {
     else { throw PosterError(status) }
     hasAllRows = false
     return min((frame?.y ?? 0) + Int(lastRow), plan.size.height)
-  }
-
-  /// Sets alpha to 255: lossless coding has it for every pixel, and the header's word that there is none
-  /// is a hint only (RFC 9649, section 3.4), by which other viewers go as well.
-  private static func makeOpaque(_ rows: UnsafeMutableRawPointer, count: Int) {
-    let pixels = rows.bindMemory(to: UInt32.self, capacity: count)
-    for index in 0..<count { pixels[index] |= UInt32(0xFF00_0000).littleEndian }
   }
 
   mutating func finish() throws(PosterError) -> Bool { hasAllRows }

@@ -74,24 +74,6 @@ struct ImageDecoderTests {
     #expect(try decoded(bytes).bitmap.isOpaque)
   }
 
-  @Test func `a lossless WebP whose header denies its alpha is opaque`() throws {
-    var bytes = try SamplePicture(width: 120, height: 160, hasAlpha: true).noisy.webp()
-    try #require(Array(bytes[12..<16]) == Array("VP8L".utf8) && bytes[24] & 0x10 != 0)
-    bytes[24] &= ~0x10
-    #expect(try !ImageDecoder().header(of: PosterBody(copying: bytes)).hasAlpha)
-    let small = Rendition(.fitting(PixelSize(width: 5, height: 5)))
-    for image in [
-      try decoded(bytes), try decoded(bytes, as: Rendition(.full)), try decoded(bytes, as: small),
-    ] {
-      #expect(image.bitmap.isOpaque)
-      let isOpaque = image.bitmap.bytes.enumerated().allSatisfy { $0 % 4 != 3 || $1 == 255 }
-      #expect(isOpaque)
-    }
-    // What is missing is transparent nevertheless.
-    let half = try decoded(bytes.prefix(bytes.count / 2), allowingIncomplete: true).bitmap
-    #expect(half.pixel(119, 2)[3] == 255 && half.pixel(119, 159)[3] == 0)
-  }
-
   @Test func `shrinking and enlarging keep proportions`() throws {
     let picture = SamplePicture(width: 400, height: 300, hasAlpha: false)
     let box = PixelSize(width: 100, height: 100)
