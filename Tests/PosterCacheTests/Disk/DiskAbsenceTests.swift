@@ -5,7 +5,7 @@ import Testing
 @testable import PosterCache
 
 /// What is remembered about pictures that their server did not have.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskAbsenceTests {
   private let directory = TemporaryDirectory()
 

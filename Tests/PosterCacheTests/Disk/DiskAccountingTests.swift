@@ -7,7 +7,7 @@ import Testing
 @testable import PosterCache
 
 /// What counts against the limit, and what gives back what when.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskAccountingTests {
   private let directory = TemporaryDirectory()
   private var path: String { "\(directory.path)/cache" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PosterCache
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskCacheTests {
   private let directory = TemporaryDirectory()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import PosterCache
 
 /// Average colours, which the index keeps with its entries.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskColorTests {
   private let directory = TemporaryDirectory()
   private let color = PosterColor(red: 1, green: 254, blue: 3)

@@ -5,7 +5,7 @@ import Testing
 @testable import PosterCache
 
 /// Segments that hold little are emptied, and file systems without holes are no obstacle.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskCompactionTests {
   private let directory = TemporaryDirectory()
   private var files: CacheFiles { CacheFiles(directory.path) }

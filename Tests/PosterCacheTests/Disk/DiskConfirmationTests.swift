@@ -5,7 +5,7 @@ import Testing
 @testable import PosterCache
 
 /// Posters of which a server has said that they are still right.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskConfirmationTests {
   private let directory = TemporaryDirectory()
   private var files: CacheFiles { CacheFiles(directory.path) }

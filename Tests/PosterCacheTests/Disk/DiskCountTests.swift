@@ -9,7 +9,7 @@ import Testing
 ///
 /// Reading and writing calls are those of `/proc/thread-self/io`: everything that goes by way of the
 /// kernel's `read` and `write`, with or without an offset or a vector, but neither opening nor locking.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskCountTests {
   private let directory = TemporaryDirectory()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import PosterCache
 
 /// What is damaged is noticed, costs nothing else, and can be mended.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskDamageTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }

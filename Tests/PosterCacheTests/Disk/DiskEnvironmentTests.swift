@@ -8,7 +8,7 @@ import Testing
 
 /// File systems that are full or read-only, directories that may not be used or are reached in some
 /// roundabout way: pictures are delivered all the same.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskEnvironmentTests {
   private static let canMount = SmallDisk.isPossible
   /// Some other user, who may do nothing that is not allowed to everybody.

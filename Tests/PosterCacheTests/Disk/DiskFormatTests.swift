@@ -4,7 +4,7 @@ import Testing
 
 @testable import PosterCache
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskFormatTests {
   /// `docs/disk-format.md` shows this record; what stands there must be what is written.
   @Test func `the documented sample is what the first insert writes`() throws {

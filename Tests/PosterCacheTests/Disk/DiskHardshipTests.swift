@@ -8,7 +8,7 @@ import Testing
 @testable import PosterCache
 
 /// Files that are not ours, power cuts, full disks, and other things that happen to a directory.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskHardshipTests {
   private let directory = TemporaryDirectory()
   private var path: String { "\(directory.path)/cache" }

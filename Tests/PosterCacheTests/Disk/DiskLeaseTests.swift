@@ -8,7 +8,7 @@ import Testing
 @testable import PosterCache
 
 /// Descriptors given out, evictions beside readers, and children made by `fork`.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskLeaseTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }

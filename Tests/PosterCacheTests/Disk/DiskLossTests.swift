@@ -8,7 +8,7 @@ import Testing
 @testable import PosterCache
 
 /// A pipeline whose cache directory goes away or fills up while it runs.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskLossTests {
   private let directory = TemporaryDirectory()
   private let origin: DemoOrigin

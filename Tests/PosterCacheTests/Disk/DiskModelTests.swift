@@ -5,7 +5,7 @@ import Testing
 @testable import PosterCache
 
 /// Random operations against a naive model: the same survivors, order and totals.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskModelTests {
   /// What a disk cache should be: a list, searched from end to end.
   private struct Model {

@@ -7,7 +7,7 @@ import Testing
 @testable import PosterCache
 
 /// Rows of the index that cannot be: an error or a miss, never a trap.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskRowDamageTests {
   private let directory = TemporaryDirectory()
   private var path: String { "\(directory.path)/cache" }
