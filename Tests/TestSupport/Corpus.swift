@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// Real inputs with known right answers, which are not part of the repository. Tests that want them
 /// run where the environment variable `POSTERCACHE_CORPUS` names their directory.
@@ -11,7 +12,11 @@ public enum Corpus {
 
   /// The bytes of the file at `path` below the directory.
   public static func bytes(_ path: String) throws -> Data {
-    try Data(contentsOf: URL(filePath: try filePath(path)))
+    let file = try filePath(path)
+    var status = stat()
+    // FoundationEssentials leaks a buffer where it reads an empty file, which LeakSanitizer tells.
+    if stat(file, &status) == 0, status.st_size == 0 { return Data() }
+    return try Data(contentsOf: URL(filePath: file))
   }
 
   /// The path of the file at `path` below the directory.
