@@ -5,9 +5,8 @@ import Glibc
 /// The pixels lie in one reference-counted buffer and never change once anybody else can see them:
 /// copying this value copies none.
 public struct Bitmap: Sendable {
-  /// What the pixels lie in. `nonisolated(unsafe)`: written only in `init(_:alpha:isOpaque:fill:)`,
-  /// before anybody else can see it.
-  nonisolated(unsafe) private let storage: Storage
+  /// What the pixels lie in.
+  nonisolated(unsafe) private let storage: Storage  // written before anybody else can see it
   /// Width and height in pixels.
   public let size: PixelSize
   /// Whether colours are multiplied by alpha.

@@ -3,9 +3,8 @@ import FoundationEssentials
 /// The bytes of a picture as they came: immutable, in one reference-counted allocation that the
 /// network, the disk, the memory tier and the caller share. Copying this value copies no bytes.
 public struct PosterBody: Sendable {
-  /// What the bytes lie in. `nonisolated(unsafe)`: written only through `init(capacity:fill:)` and
-  /// ``Builder`` before anybody else can see it, and immutable from then on.
-  nonisolated(unsafe) private let storage: Storage
+  /// What the bytes lie in; only `init(capacity:fill:)` and ``Builder`` write to it.
+  nonisolated(unsafe) private let storage: Storage  // written before anybody else can see it
   /// Where in it they begin; what precedes them is a disk record's header and metadata.
   private let offset: Int
   /// The number of bytes.

@@ -29,8 +29,8 @@ final class HTTPServer: Sendable {
   /// Connections beyond this number are closed at once.
   static let connectionLimit = 10_000
 
-  /// `nonisolated(unsafe)`: libmicrohttpd's handle, used once more, by ``stop()``.
-  private nonisolated(unsafe) let daemon: OpaquePointer
+  /// libmicrohttpd's handle.
+  private nonisolated(unsafe) let daemon: OpaquePointer  // used once more, by `stop()`
   private let context: Unmanaged<Context>
   /// The same, which lives on after ``stop()``.
   private let counting: Context

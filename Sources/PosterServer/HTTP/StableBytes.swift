@@ -4,8 +4,8 @@
 final class StableBytes: Sendable {
   /// The number of bytes.
   let count: Int
-  /// `nonisolated(unsafe)`: written once in `init`, before anybody else can see it.
-  private nonisolated(unsafe) let start: UnsafeMutableRawPointer
+  /// Where they begin.
+  private nonisolated(unsafe) let start: UnsafeMutableRawPointer  // written in `init` only
 
   /// A copy of `bytes`.
   init(_ bytes: some Collection<UInt8>) {
