@@ -38,13 +38,16 @@ let package = Package(
     .target(
       name: "PosterServer",
       dependencies: ["PosterCache", "CMicrohttpd", "CTurboJPEG", "CPNG", "CXXHash", "CLinux"]),
+    // Scrolls as somebody made them, replayed in real or virtual time.
+    .target(name: "ScrollReplay", dependencies: ["PosterCache"]),
     .executableTarget(
-      name: "postercache", dependencies: ["PosterCache", "PosterServer", "CLinux", "CNettle"]),
+      name: "postercache",
+      dependencies: ["PosterCache", "PosterServer", "ScrollReplay", "CLinux", "CNettle"]),
     .executableTarget(
       name: "postercache-bench",
       dependencies: [
-        "PosterCache", "PosterServer", "CCurl", "CLMDB", "CXXHash", "CLinux", "CTurboJPEG", "CPNG",
-        "CWebP",
+        "PosterCache", "PosterServer", "ScrollReplay", "CCurl", "CLMDB", "CXXHash", "CLinux",
+        "CTurboJPEG", "CPNG", "CWebP",
       ],
       path: "Benchmarks/postercache-bench"),
     .target(name: "TestSupport", dependencies: ["PosterCache"], path: "Tests/TestSupport"),
@@ -64,7 +67,10 @@ let package = Package(
       dependencies: ["PosterCache", "PosterServer", "TestSupport", "CTurboJPEG", "CPNG"]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["PosterCache", "PosterServer", "postercache", "TestSupport"]),
+      dependencies: ["PosterCache", "PosterServer", "ScrollReplay", "postercache", "TestSupport"]),
+    .testTarget(
+      name: "ScrollReplayTests",
+      dependencies: ["PosterCache", "ScrollReplay", "TestSupport"]),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
