@@ -29,7 +29,7 @@ public final class PosterSlot: Sendable {
     case blank
   }
 
-  private let core: SlotCore
+  let core: SlotCore
 
   /// An empty slot.
   ///

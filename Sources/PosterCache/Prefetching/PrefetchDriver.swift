@@ -11,8 +11,6 @@ final class PrefetchDriver: Sendable {
     /// Where further pages come from.
     var feed: any FeedSource
     var items: [FeedItem] = []
-    /// For each item what to ask for; `nil` where there is no picture.
-    var requests: [PosterRequest?] = []
     /// What the last page failed with, if it failed.
     var failure: PosterError?
   }
@@ -24,8 +22,15 @@ final class PrefetchDriver: Sendable {
     /// The slot's binding; a later one is not this one's.
     var generation: UInt64
     var rendition: Rendition
-    /// It has what came.
-    var isServed: Bool
+    /// It has its picture, or the error.
+    var hasPicture: Bool
+    /// It has a preview.
+    var hasPreview = false
+
+    /// Whether it waits for what `ask` brings.
+    func waits(for ask: WindowAsk) -> Bool {
+      cell == ask.cell && !hasPicture && (ask.rung == .full || !hasPreview)
+    }
   }
 
   /// What to do outside the lock.
@@ -73,11 +78,17 @@ final class PrefetchDriver: Sendable {
     shared.withLock { body($0) }
   }
 
+  /// Changes something that nothing follows from.
+  @discardableResult
+  func write<Value: Sendable>(_ body: (inout Shared) -> Value) -> Value {
+    shared.withLock { body(&$0) }
+  }
+
   /// Takes an event, and does what follows from it.
   @discardableResult
   func take<Value: Sendable>(_ event: (inout Shared, _ now: Double) -> Value) -> Value {
     let now = clock.now()
-    let link = pipeline.linkFigures(for: configuration.images)
+    let link = link()
     let value = shared.withLock { shared in
       let value = event(&shared, now)
       for action in shared.ledger.settle(at: now, link: link) {
@@ -89,6 +100,9 @@ final class PrefetchDriver: Sendable {
     setTimer()
     return value
   }
+
+  /// What is known of the way to the image host.
+  private func link() -> LinkFigures? { nil }
 
   // MARK: - Effects
 

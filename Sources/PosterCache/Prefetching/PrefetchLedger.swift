@@ -123,7 +123,8 @@ struct PrefetchLedger {
 
   mutating func didScroll(to offset: Double, viewLength: Double, at seconds: Double) {
     guard offset.isFinite, viewLength.isFinite, viewLength > 0 else { return }
-    window.didScroll(to: offset, viewLength: viewLength, at: seconds)
+    // Nobody has a larger screen, and a plan costs what it shows.
+    window.didScroll(to: offset, viewLength: min(viewLength, 100_000), at: seconds)
     positionDidChange(at: seconds)
   }
 
@@ -151,6 +152,11 @@ struct PrefetchLedger {
       guard let time = sections[section].pages.retryAt, time <= seconds else { continue }
       endIsNear(in: section, at: seconds)
     }
+  }
+
+  /// Whether a ticket or a page is on its way.
+  func isAlive(_ number: Number) -> Bool {
+    asks[number] != nil || sections.contains { $0.pages.loading == number }
   }
 
   // MARK: - Tickets
@@ -277,12 +283,12 @@ struct PrefetchLedger {
   // MARK: - Stopping
 
   /// Lets go of everything.
-  mutating func didStop() {
+  mutating func didStop(at seconds: Double) {
     for ask in interests.keys.sorted(by: Self.order) { drop(ask) }
     wishes.removeAll()
     for section in sections.indices {
       dropPage(of: section)
-      windowDidLose(section)
+      windowDidLose(section, at: seconds)
     }
     restsAt = nil
     isStopped = true
@@ -350,7 +356,9 @@ struct PrefetchLedger {
     let inFlight = window.inFlight
     for ask in interests.keys.sorted(by: Self.order) {
       if !inFlight.contains(ask) { lose(.planned, of: ask) }
-      if interests[ask]?.isVisible == false, window.isVisible(ask.cell) { start(ask, .visible) }
+      if interests[ask]?.isVisible == false, window.visibleCells.contains(ask.cell) {
+        start(ask, .visible)
+      }
     }
   }
 
@@ -359,7 +367,7 @@ struct PrefetchLedger {
     var running = interests.values.count { $0.reasons.contains(.wished) }
     while running < wishLimit, hasRoomForWish(running), let cell = wishes.popFirst() {
       guard state(of: cell) != nil else { continue }
-      want(WindowAsk(cell), isVisible: hasPositions && window.isVisible(cell), .wished)
+      want(WindowAsk(cell), isVisible: hasPositions && window.visibleCells.contains(cell), .wished)
       running += 1
     }
   }
