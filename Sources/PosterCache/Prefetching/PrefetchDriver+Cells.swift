@@ -31,6 +31,16 @@ extension PrefetchDriver {
     take { shared, now in shared.ledger.didStop(at: now) }
   }
 
+  /// Nobody will report anything any more.
+  func end() {
+    stop()
+    let subscribers = write { shared in
+      defer { shared.subscribers = [:] }
+      return Array(shared.subscribers.values)
+    }
+    for subscriber in subscribers { subscriber.finish() }
+  }
+
   var statistics: Prefetcher.Statistics {
     read { shared in
       var statistics = shared.ledger.statistics
@@ -189,8 +199,7 @@ extension PrefetchDriver.Shared {
     _ error: PosterError, for ask: WindowAsk
   ) -> [PrefetchDriver.Delivery] {
     var deliveries: [PrefetchDriver.Delivery] = []
-    for (id, binding) in bindings where binding.waits(for: ask) {
-      bindings[id]?.hasPicture = true
+    for binding in bindings.values where binding.waits(for: ask) {
       guard let slot = binding.slot else { continue }
       deliveries.append(
         PrefetchDriver.Delivery(

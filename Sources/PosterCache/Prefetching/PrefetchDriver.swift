@@ -33,6 +33,13 @@ final class PrefetchDriver: Sendable {
     }
   }
 
+  /// What waits for time to go by.
+  struct Timer: Sendable {
+    var number: Int
+    var time: Double
+    var task: Task<Void, Never>?
+  }
+
   /// What to do outside the lock.
   enum Effect: Sendable {
     case start(Number, PrefetchJob)
@@ -54,8 +61,8 @@ final class PrefetchDriver: Sendable {
     var idleContinuations: [CheckedContinuation<Void, Never>] = []
     var subscribers: [Int: AsyncStream<Prefetcher.Change>.Continuation] = [:]
     var lastSubscriber = 0
-    /// What waits for time to go by, and until when.
-    var timer: (time: Double, task: Task<Void, Never>)?
+    /// One at most waits.
+    var timer: Timer?
     var lastTimer = 0
   }
 
@@ -202,30 +209,32 @@ final class PrefetchDriver: Sendable {
   /// Has one timer wait for the ledger's next time. One that waits for an earlier time is let be: it will
   /// look again.
   private func setTimer() {
-    let previous = shared.withLock { shared -> (isNew: Bool, Task<Void, Never>?) in
-      guard let time = shared.ledger.nextWake else {
-        defer { shared.timer = nil }
-        return (false, shared.timer?.task)
-      }
-      if let timer = shared.timer, timer.time <= time { return (false, nil) }
-      let old = shared.timer?.task
+    let (replaced, next) = shared.withLock { shared -> (Timer?, (number: Int, time: Double)?) in
+      guard let time = shared.ledger.nextWake else { return (shared.timer.take(), nil) }
+      if let timer = shared.timer, timer.time <= time { return (nil, nil) }
       shared.lastTimer += 1
-      let (clock, number) = (clock, shared.lastTimer)
-      shared.timer = (
-        time,
-        Task.detached { [weak self] in
-          await clock.wait(time)
-          self?.timerDidFire(number)
-        }
-      )
-      return (true, old)
+      let replaced = shared.timer
+      shared.timer = Timer(number: shared.lastTimer, time: time)
+      return (replaced, (shared.lastTimer, time))
     }
-    previous.1?.cancel()
+    replaced?.task?.cancel()
+    guard let next else { return }
+    let task = Task.detached { [weak self, clock] in
+      await clock.wait(next.time)
+      self?.timerDidFire(next.number)
+    }
+    let isCurrent = write { shared in
+      guard shared.timer?.number == next.number else { return false }
+      shared.timer?.task = task
+      return true
+    }
+    // Another thread has set another one, or it has fired already.
+    if !isCurrent { task.cancel() }
   }
 
   private func timerDidFire(_ number: Int) {
     let isCurrent = shared.withLock { shared in
-      guard shared.lastTimer == number, shared.timer != nil else { return false }
+      guard shared.timer?.number == number else { return false }
       shared.timer = nil
       return true
     }

@@ -166,8 +166,10 @@ struct PrefetchLedger {
     guard let ask = asks[number] else { return }
     statistics.finished += 1
     guard ticketDidEnd(number, of: ask) else { return }
+    // Pixels of what had come already take nothing of the budget, which is one of transfers.
+    let isNews = ask.rung == .preview || state(of: ask.cell) != .loaded
     if ask.rung == .full { setState(of: ask.cell, .loaded) }
-    window.askDidFinish(ask, bytes: bytes, at: seconds)
+    window.askDidFinish(ask, bytes: isNews ? bytes : 0, at: seconds)
   }
 
   /// A ticket's picture could not be had.
@@ -325,9 +327,9 @@ struct PrefetchLedger {
 
   private mutating func plan(at seconds: Double, link: LinkFigures?) {
     mustPlan = false
+    guard hasPositions else { return }
     let plan = window.plan(at: seconds, link: link)
     inFlightLimit = plan.inFlightLimit
-    guard hasPositions else { return }
     var near = plan.nextPages[...]
     for section in sections.indices {
       if near.first == section {
