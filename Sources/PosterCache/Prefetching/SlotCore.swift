@@ -99,37 +99,6 @@ final class SlotCore: Sendable {
     deliver { $0.previewDidCome(image, for: generation) }
   }
 
-  /// Shows what is at hand of `request` and asks nobody for the rest: somebody else delivers that.
-  func bindDeferred(
-    _ request: PosterRequest, preview: PosterRequest?, placeholder: Bitmap?
-  ) -> (generation: UInt64, hasPicture: Bool) {
-    var request = request
-    request.priority = .visible
-    let key = pipeline.imageKey(for: request, rendition)
-    pipeline.bitmaps.pin(key)
-    let image = pipeline.cachedImage(for: request, as: rendition)
-    let state = image.map { .image($0) } ?? waitingState(request, placeholder)
-    let (generation, aftermath) = shared.withLock { shared in
-      let aftermath = change(&shared, to: request, state, pinned: key)
-      return (shared.mailbox.generation, aftermath)
-    }
-    finish(aftermath, hasChanged: true)
-    return (generation, image != nil)
-  }
-
-  /// Takes what came of the poster of the binding `generation`.
-  func deliver(_ result: Result<PosterImage, PosterError>, to generation: UInt64) {
-    let aftermath = shared.withLock { shared -> Aftermath? in
-      let shown = shared.mailbox.state
-      guard let woken = shared.mailbox.bindingDidEnd(generation, result) else { return nil }
-      return Aftermath(woken: shared.takeContinuations(woken), shown: shown)
-    }
-    if let aftermath { finish(aftermath, hasChanged: true) }
-  }
-
-  /// Takes a preview of the binding `generation`.
-  func deliverPreview(_ image: PosterImage, to generation: UInt64) {}
-
   func prepareForReuse() {
     let aftermath = shared.withLock { shared -> Aftermath? in
       if case .empty = shared.mailbox.state { return nil }
