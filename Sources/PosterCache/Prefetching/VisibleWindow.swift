@@ -171,14 +171,11 @@ public struct VisibleWindow: Sendable {
     nextPlanned = 0
     visibleCells = forecast.visible
     var budget = Budget(limit: configuration.byteBudget, used: cells.unseenBytes)
-    for ask in cells.inFlight.keys where !visibleCells.contains(ask.cell) {
-      budget.take(bytes(of: ask, link))
-    }
     for (cell, rung) in order(forecast.cells, link) {
       let ask = WindowAsk(cell.cell, rung)
       if cell.isVisible {
         plan.load.append(ask)
-      } else if cells.inFlight[ask] != nil || budget.takeIfPossible(bytes(of: ask, link)) {
+      } else if budget.take(bytes(of: ask, link)) {
         plan.prefetch.append(ask)
       } else {
         continue
@@ -245,9 +242,9 @@ public struct VisibleWindow: Sendable {
     }
     for (ask, started) in others.sorted(by: {
       ($0.key.cell, $0.key.rung) < ($1.key.cell, $1.key.rung)
-    })
-    where now < started + link.firstByteSeconds || budget.isExceeded {
-      budget.take(-bytes(of: ask, link))
+    }) {
+      let hasBegun = now >= started + link.firstByteSeconds
+      if hasBegun, budget.take(bytes(of: ask, link)) { continue }
       cells.askWasCancelled(ask)
       cancelled.append(ask)
     }
@@ -265,24 +262,12 @@ public struct VisibleWindow: Sendable {
     let limit: Int
     var used: Int
 
-    var isExceeded: Bool { used > limit }
-
-    mutating func take(_ bytes: Int) {
-      used += bytes
-    }
-
-    mutating func takeIfPossible(_ bytes: Int) -> Bool {
+    /// - Returns: `false` if there is not so much left; then nothing is taken.
+    mutating func take(_ bytes: Int) -> Bool {
       guard used + bytes <= limit else { return false }
       used += bytes
       return true
     }
-  }
-
-  /// What keeps the link full, and three more that are about to be received.
-  private static func inFlightLimit(_ link: LinkFigures, isLadder: Bool) -> Int {
-    let mean = link.meanBytes * (isLadder ? 0.5 : 1)
-    let pipe = link.bytesPerSecond * link.firstByteSeconds / mean
-    return max(4, min(32, Int(pipe.rounded(.up)) + 3))
   }
 
   /// What to start next, by the last plan; `nil` if as much is in flight as should be, or nothing is left.
