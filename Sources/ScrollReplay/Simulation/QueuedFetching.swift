@@ -19,7 +19,7 @@ package struct QueuedFetching: SimulatedFetching {
   private var partialOrder: [WindowAsk] = []
   private var received: [(cell: WindowCell, bytes: Int)] = []
   private var arrivals: [WindowAsk] = []
-  private var stopped = FetchStatistics.Cancelled()
+  private var stopped = FetchStatistics.Cancelled.none
   package private(set) var reconnects = 0
   package private(set) var figures: LinkFigures?
 

@@ -9,7 +9,7 @@ package struct SlottedFetching: SimulatedFetching {
   private var link: SimulatedLink
   private var running: [Int: WindowAsk] = [:]
   private var received: [(cell: WindowCell, bytes: Int)] = []
-  package private(set) var cancelled = FetchStatistics.Cancelled()
+  package private(set) var cancelled = FetchStatistics.Cancelled.none
   package let figures: LinkFigures?
 
   /// - Parameters:
