@@ -72,7 +72,7 @@ package struct SlottedFetching: SimulatedFetching {
   }
 
   package mutating func end() {
-    for (id, ask) in running { received.append((ask.cell, Int(link.stop(id)))) }
+    for (id, ask) in running { received.append((ask.cell, Int(link.stop(id).rounded()))) }
     running = [:]
   }
 }
