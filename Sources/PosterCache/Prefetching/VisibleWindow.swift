@@ -270,6 +270,13 @@ public struct VisibleWindow: Sendable {
     }
   }
 
+  /// What keeps the link full, and three more that are about to be received.
+  private static func inFlightLimit(_ link: LinkFigures, isLadder: Bool) -> Int {
+    let mean = link.meanBytes * (isLadder ? 0.5 : 1)
+    let pipe = min(link.bytesPerSecond * link.firstByteSeconds / mean, 1000)
+    return max(4, min(32, Int(pipe.rounded(.up)) + 3))
+  }
+
   /// What to start next, by the last plan; `nil` if as much is in flight as should be, or nothing is left.
   /// What is returned counts as in flight until ``askDidFinish(_:bytes:at:)``, ``askDidFail(_:)`` or a plan's
   /// ``WindowPlan/cancel``.
