@@ -1,0 +1,125 @@
+import Glibc
+
+/// Measures how something scrolls from the positions that it reports.
+///
+/// The velocity is that of the last few samples; a step that does not continue the motion so far, such as
+/// a finger that touches down or lets go, begins a new one. Which law slows it down is a property of the
+/// platform, not of one fling, so what every fling shows is remembered for the next.
+struct MotionTracker: Sendable {
+  private struct Sample {
+    var seconds: Double
+    var position: Double
+  }
+
+  /// Samples that the velocity is fitted to, at most, and how old they may be.
+  private static let sampleLimit = 6
+  private static let sampleSpan = 0.08
+  /// No sample for so long means that nothing moves, for programs that report changes alone.
+  static let restSeconds = 0.1
+  /// What is slower, in points per second, is at rest.
+  static let restSpeed = 5.0
+  /// What is faster has been moved by a program or a scroll bar: a jump, which tells nothing of what
+  /// follows. Android's flings end at 8,000.
+  static let jumpSpeed = 40_000.0
+
+  private var samples: [Sample] = []
+  private var velocity = 0.0
+  private var law = DecelerationLaw.normal
+  /// Above 0 for the exponential law; how much better it has explained what was seen.
+  private var evidence = 0.0
+  /// From where the laws are compared.
+  private var mark: (seconds: Double, speed: Double)?
+
+  /// Where it stood last; 0 before anything was reported.
+  private(set) var position = 0.0
+  /// Into which direction it went last, or is expected to go first: 1 or -1.
+  private(set) var direction = 1.0
+
+  /// It stands at `position`. What is no number, or older than what is known, is ignored.
+  mutating func didMove(to position: Double, at seconds: Double) {
+    guard position.isFinite, seconds.isFinite else { return }
+    guard let last = samples.last else { return begin(position, seconds) }
+    let elapsed = seconds - last.seconds
+    guard elapsed >= 0 else { return }
+    self.position = position
+    guard elapsed > 1e-6 else {
+      samples[samples.count - 1].position = position
+      return
+    }
+    let step = (position - last.position) / elapsed
+    if abs(step) > Self.jumpSpeed || elapsed > Self.restSeconds && step == 0 {
+      if step != 0 { direction = step > 0 ? 1 : -1 }
+      return begin(position, seconds)
+    }
+    // A resting position that was not reported again is where it was until just now.
+    let expected = velocity * exp(-law.rate(at: abs(velocity)) * elapsed)
+    if elapsed > Self.restSeconds || abs(step - expected) > 60 + 0.25 * abs(expected) {
+      samples = [last]
+      mark = nil
+    }
+    samples.append(Sample(seconds: seconds, position: position))
+    let oldest = seconds - Self.sampleSpan
+    while samples.count > Self.sampleLimit || samples.count > 2 && samples[0].seconds < oldest {
+      samples.removeFirst()
+    }
+    fit()
+    if abs(velocity) > Self.restSpeed { direction = velocity > 0 ? 1 : -1 }
+    compareLaws(at: seconds)
+  }
+
+  /// How it moves at the time `seconds`.
+  func motion(at seconds: Double) -> Motion {
+    let isStale = samples.last.map { seconds - $0.seconds > Self.restSeconds } ?? true
+    let isMoving = !isStale && abs(velocity) > Self.restSpeed
+    return Motion(position: position, velocity: isMoving ? velocity : 0, law: law)
+  }
+
+  private mutating func begin(_ position: Double, _ seconds: Double) {
+    self.position = position
+    samples = [Sample(seconds: seconds, position: position)]
+    velocity = 0
+    mark = nil
+  }
+
+  /// The slope of the line through the samples, which is the velocity in their middle, slowed down until
+  /// now.
+  private mutating func fit() {
+    let last = samples[samples.count - 1]
+    var (sumT, sumP, sumTT, sumTP) = (0.0, 0.0, 0.0, 0.0)
+    for sample in samples {
+      let (time, place) = (sample.seconds - last.seconds, sample.position - last.position)
+      sumT += time
+      sumP += place
+      sumTT += time * time
+      sumTP += time * place
+    }
+    let count = Double(samples.count)
+    let spread = count * sumTT - sumT * sumT
+    guard spread > 0 else { return }
+    let slope = (count * sumTP - sumT * sumP) / spread
+    velocity = slope * exp(law.rate(at: abs(slope)) * sumT / count)
+  }
+
+  /// Finds out which law explains better how far the motion has slowed down.
+  private mutating func compareLaws(at seconds: Double) {
+    let speed = abs(velocity)
+    guard samples.count >= 4, speed > 100 else { return }
+    guard let mark else {
+      self.mark = (seconds, speed)
+      return
+    }
+    let elapsed = seconds - mark.seconds
+    guard elapsed >= 0.1 else { return }
+    self.mark = (seconds, speed)
+    // A finger that draws evenly, or faster and faster, obeys neither.
+    guard speed < 0.95 * mark.speed else { return }
+    let exponential = exp(-DecelerationLaw.normal.rate(at: mark.speed) * elapsed)
+    let left = max(1 - elapsed / DecelerationLaw.duration(speed: mark.speed), 0.01)
+    let power = pow(left, DecelerationLaw.exponent - 1)
+    let seen = log(speed / mark.speed)
+    let difference = abs(seen - log(power)) - abs(seen - log(exponential))
+    evidence = 0.9 * evidence + min(max(difference, -0.5), 0.5)
+    // Some evidence to change one's mind.
+    if evidence > 0.05 { law = .normal } else if evidence < -0.05 { law = .power }
+  }
+}

@@ -1,0 +1,50 @@
+/// Where the sections stand in their common scroll.
+struct SectionFrames: Sendable {
+  /// Where a section begins, behind the space before it, and where it ends.
+  struct Frame: Sendable {
+    var start: Double
+    var end: Double
+  }
+
+  private(set) var frames: [Frame] = []
+  /// Where the last section ends.
+  private(set) var end = 0.0
+
+  init(_ sections: [VisibleWindow.Section] = []) {
+    frames.reserveCapacity(sections.count)
+    for section in sections {
+      let start = end + section.spacingBefore
+      end = start + Self.length(of: section)
+      frames.append(Frame(start: start, end: end))
+    }
+  }
+
+  subscript(section: Int) -> Frame { frames[section] }
+
+  /// The sections that reach into `range`, the empty ones at its place included.
+  func sections(in range: ClosedRange<Double>) -> Range<Int> {
+    let first = frames.partitioningIndex { $0.end >= range.lowerBound }
+    let end = frames.partitioningIndex { $0.start > range.upperBound }
+    return first..<max(first, end)
+  }
+
+  private static func length(of section: VisibleWindow.Section) -> Double {
+    switch section.layout {
+    case .grid(let columns, let rowLength):
+      Double((section.itemCount + columns - 1) / columns) * rowLength
+    case .row(let length, _, _): length
+    }
+  }
+}
+
+extension Array {
+  /// The index of the first element for which `isSecond` holds; those for which it does come last.
+  func partitioningIndex(where isSecond: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isSecond(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
