@@ -1,5 +1,5 @@
 # For those who work on postercache; to use it, scripts/demo and README.md are enough.
-.PHONY: build test lint format bench bench-quick crash fuzz install clean
+.PHONY: build test lint format bench bench-quick bench-scroll crash fuzz install clean
 
 PREFIX ?= /usr/local
 RELEASE = swift build -c release --static-swift-stdlib
@@ -21,6 +21,13 @@ bench:
 
 bench-quick:
 	Benchmarks/run --quick
+
+# Scrolls in virtual time under several policies; needs no rivals and no network.
+bench-scroll:
+	$(RELEASE) --product postercache-bench
+	mkdir -p .build/bench
+	"$$($(RELEASE) --show-bin-path)/postercache-bench" scroll \
+	  --json .build/bench/scroll.json --markdown .build/bench/scroll.md
 
 # Kills N processes in the middle of writing, 1000 unless told otherwise.
 N ?= 1000

@@ -34,8 +34,9 @@ enum Bench {
     defer { disk.remove() }
     let memory = try? WorkDirectory(in: "/dev/shm")  // a machine without it has one target less
     defer { memory?.remove() }
+    let posterCount = options.suites.contains { $0.needsPosters } ? options.posterCount : 0
     let corpus = try PosterCorpus(
-      root: try options.postersDirectory ?? disk.makeEmpty("posters"), count: options.posterCount,
+      root: try options.postersDirectory ?? disk.makeEmpty("posters"), count: posterCount,
       progress: BenchContext.progress)
     let context = BenchContext(options: options, corpus: corpus, disk: disk, memory: memory)
     var report = Report(

@@ -34,6 +34,10 @@ struct BenchOptions {
   /// (made of `Benchmarks/peers/vips_thumbnails.c`); `nil` leaves them out.
   var thumbnails: String?
   var vips: String?
+  /// Flings of real fingers, as JSON; `nil` leaves them out.
+  var flingsFile = getenv("POSTERCACHE_CORPUS").map {
+    String(cString: $0) + "/traces/flings_android.json"
+  }
   /// The command, where it was built.
   var command =
     Self.ownPath.split(separator: "/").dropLast().map { "/\($0)" }.joined()
@@ -80,6 +84,7 @@ struct BenchOptions {
       case "--pictures-dir": picturesDirectory = try value()
       case "--thumbnails": thumbnails = try value()
       case "--vips": vips = try value()
+      case "--flings": flingsFile = try value()
       case "--command": command = try value()
       default:
         guard let suite = allSuites.first(where: { $0.name == argument }) else {
@@ -118,6 +123,7 @@ struct BenchOptions {
         --counting FILE     the library made of Benchmarks/peers/counting.c
         --link FILE         what makes a slow link (Benchmarks/link/shaped)
         --urlsession FILE   the program made of Benchmarks/peers/urlsession.swift
+        --flings FILE       recorded flings for the scroll suite (default: those of $POSTERCACHE_CORPUS)
         --command FILE      the postercache command (default: the one beside this program)
       """
   }

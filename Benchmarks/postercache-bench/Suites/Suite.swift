@@ -4,6 +4,8 @@ protocol Suite: SendableMetatype {
   static var name: String { get }
   /// One line for `--help`.
   static var abstract: String { get }
+  /// Whether it uses the posters that all suites share, which take a while to draw.
+  static var needsPosters: Bool { get }
 
   init(_ context: BenchContext)
 
@@ -11,10 +13,15 @@ protocol Suite: SendableMetatype {
   func run() async throws -> SuiteReport
 }
 
+extension Suite {
+  static var needsPosters: Bool { true }
+}
+
 /// All suites, in the order in which they run unless some are named.
 let allSuites: [any Suite.Type] = [
   MemorySuite.self, DiskSuite.self, GrowthSuite.self, WarmSuite.self, FetchSuite.self,
   LinkSuite.self, WaitSuite.self, DecodeSuite.self, StartupSuite.self,
+  ScrollSuite.self,
 ]
 
 /// What suites have in common.

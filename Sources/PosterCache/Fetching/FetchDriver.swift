@@ -47,10 +47,6 @@ final class FetchDriver {
     let requestedAt: Date
   }
 
-  /// No bandwidth-delay product is taken for smaller: a server sends as much without waiting for an
-  /// acknowledgement (RFC 6928, ten segments).
-  private static let smallestPipeBytes = 14_600.0
-
   private static let commandsAtOnce = 256
 
   /// Handles kept for later; each keeps what curl allocated for it.
@@ -273,11 +269,10 @@ final class FetchDriver {
       bytesPerSecond: Double(run.meter.bytes - run.bytesBefore) / seconds)
   }
 
-  /// Whether less is left of a transfer than one bandwidth-delay product: stopping it would cost a
-  /// connection, and the bytes are on their way already.
+  /// Whether finishing a transfer costs less than stopping it.
   private func isNearlyDone(_ id: TransferQueue.TransferID, _ link: LinkEstimate) -> Bool {
     guard let remaining = running[id]?.transfer.remainingBytes else { return false }
-    return Double(remaining) <= max(link.pipeBytes ?? 0, Self.smallestPipeBytes)
+    return link.isNearlyDone(bytesLeft: remaining)
   }
 
   /// Keeps what has come of a picture, if the rest can be asked for.

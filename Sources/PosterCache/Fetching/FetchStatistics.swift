@@ -31,6 +31,8 @@ package struct FetchStatistics: Sendable, Hashable {
       queued + waitingForRetry + resolving + connecting + requesting + receiving + finishing
         + storing
     }
+
+    package init() {}
   }
 }
 

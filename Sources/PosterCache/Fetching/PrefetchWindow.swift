@@ -15,7 +15,7 @@
 /// now and then. For the same reason a visible poster waits for a busy one where prefetching fills the link:
 /// another one would bring nothing earlier, and hold up all. But that ends once none has become free for
 /// longer than it should take.
-package struct PrefetchWindow {
+package struct PrefetchWindow: Sendable {
   /// Who decides.
   package enum Policy: Hashable, Sendable {
     /// Measurement. Of the bandwidth-delay product `share` is used; 1 is just full.
@@ -39,7 +39,7 @@ package struct PrefetchWindow {
   static let longestPatienceSeconds = 1.0
 
   private let policy: Policy
-  private(set) var link = LinkEstimate()
+  package private(set) var link = LinkEstimate()
   /// Transfers wanted as visible at once.
   private var visiblePeak = RecentMaximum(span: 30 * nanosecondsPerSecond)
   /// Until when somebody may be looking.
@@ -50,12 +50,12 @@ package struct PrefetchWindow {
   /// Time to the first byte of the last transfer that was alone, in seconds.
   private var provenLatency: Double?
 
-  init(_ policy: Policy) {
+  package init(_ policy: Policy) {
     self.policy = policy
   }
 
   /// Somebody wants something of `priority`, and `visible` transfers are wanted as visible now.
-  mutating func requestWasMade(_ priority: Priority, visible: Int, now: UInt64) {
+  package mutating func requestWasMade(_ priority: Priority, visible: Int, now: UInt64) {
     guard priority > .background else { return }
     // What was measured before a pause still holds; prefetching that goes on has to measure anew.
     if now >= watchedUntil { probedAt = now }
@@ -64,7 +64,7 @@ package struct PrefetchWindow {
   }
 
   /// A transfer finished.
-  mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
+  package mutating func transferDidFinish(_ sample: TransferSample, now: UInt64) {
     link.transferDidFinish(sample, now: now)
     guard let last = probedAt else { return }
     if sample.isAlone, let seconds = sample.firstByteSeconds { provenLatency = seconds }
@@ -77,7 +77,7 @@ package struct PrefetchWindow {
   /// - Parameters:
   ///   - connections: transfers at once.
   ///   - visible: how many transfers are in flight that somebody waits for.
-  func limit(connections: Int, visible: Int, now: UInt64) -> Int {
+  package func limit(connections: Int, visible: Int, now: UInt64) -> Int {
     switch policy {
     case .unlimited: return connections
     case .fixed(let count): return visible + count
@@ -95,7 +95,7 @@ package struct PrefetchWindow {
 
   /// Until when the window stays at one, if it does now so that the latency can be measured. A transfer
   /// that stalls meanwhile must not hold up the others for longer.
-  func probeEnd(now: UInt64) -> UInt64? {
+  package func probeEnd(now: UInt64) -> UInt64? {
     guard case .adaptive = policy, link.pipeBodies != nil, now < watchedUntil, let probedAt else {
       return nil
     }
@@ -106,7 +106,7 @@ package struct PrefetchWindow {
 
   /// How long a visible poster waits for one of the busy connections while none becomes free, in
   /// nanoseconds: a round trip, or the time that two bodies take to pass where that is longer.
-  var patience: UInt64 {
+  package var patience: UInt64 {
     guard case .adaptive = policy, let latency = link.latencySeconds,
       let bandwidth = link.bandwidth, let bytes = link.meanBytes
     else { return 0 }

@@ -2,7 +2,7 @@
 ///
 /// Two epochs of one span each: a value counts for at least one span and at most two. Values that
 /// nothing has followed are never forgotten, so that there is an answer after a pause, too.
-struct RecentMaximum {
+struct RecentMaximum: Sendable {
   private let span: UInt64
   private var current: Double?
   private var previous: Double?
@@ -33,7 +33,7 @@ struct RecentMaximum {
 }
 
 /// The smallest of the values seen lately: see ``RecentMaximum``.
-struct RecentMinimum {
+struct RecentMinimum: Sendable {
   private var negated: RecentMaximum
 
   /// - Parameter span: nanoseconds.

@@ -11,12 +11,12 @@
 /// wanted by nobody, and serves whoever asks for its address meanwhile.
 ///
 /// Queues are heaps with stale entries, so every event takes (amortised) logarithmic time.
-struct TransferQueue {
+package struct TransferQueue {
   /// Names a transfer from its start until the action that ends it; used again afterwards.
-  typealias TransferID = Int
+  package typealias TransferID = Int
 
   /// What is to be done.
-  enum Action: Equatable {
+  package enum Action: Equatable, Sendable {
     /// Make the request that ``TransferQueue/request(of:)`` names.
     case start(TransferID)
     /// Stop the transfer in flight; nobody wants to hear of it again.
@@ -29,7 +29,7 @@ struct TransferQueue {
   }
 
   /// How a ticket ended.
-  enum Ending: Equatable {
+  package enum Ending: Equatable, Sendable {
     /// With the outcome that has just been reported.
     case finished
     /// It was dropped, or the queue was shut down.
@@ -40,7 +40,7 @@ struct TransferQueue {
   }
 
   /// How a transfer in flight ended.
-  enum Outcome: Equatable {
+  package enum Outcome: Equatable, Sendable {
     /// It succeeded, or failed so that trying again would not help.
     case final
     /// It failed, and trying again may help; not before `retryAfter` seconds, if the host said so with
@@ -52,12 +52,12 @@ struct TransferQueue {
   }
 
   /// How often the last ticket of a transfer was dropped, by what the transfer was doing.
-  struct Cancellations: Hashable {
-    var queued = 0
-    var waitingForRetry = 0
+  package struct Cancellations: Hashable, Sendable {
+    package var queued = 0
+    package var waitingForRetry = 0
     /// Nearly done and left to finish.
-    var finishing = 0
-    var stopped = 0
+    package var finishing = 0
+    package var stopped = 0
   }
 
   private let configuration: FetchConfiguration
@@ -74,12 +74,12 @@ struct TransferQueue {
   private var isShutDown = false
 
   /// Transfers in flight.
-  private(set) var runningCount = 0
+  package private(set) var runningCount = 0
   /// Those among them that nobody waits for.
   private var runningOthers = 0
   /// Transfers started again after a failure.
-  private(set) var retryCount = 0
-  private(set) var cancellations = Cancellations()
+  package private(set) var retryCount = 0
+  package private(set) var cancellations = Cancellations()
 
   /// The longest time for which a host is left alone because of its `Retry-After`; afterwards it is
   /// asked again, if anybody still wants something of it.
@@ -93,28 +93,35 @@ struct TransferQueue {
   ///     fails its requests instead.
   ///   - maximumTransfers: transfers at once to all hosts together, an eighth of them for visible
   ///     posters only; bounds open descriptors.
-  init(_ configuration: FetchConfiguration, maximumTransfers: Int = 256) {
+  package init(_ configuration: FetchConfiguration, maximumTransfers: Int = 256) {
     self.configuration = configuration
     self.maximumTransfers = maximumTransfers
     longestHold = UInt64(configuration.timeoutSeconds * Double(nanosecondsPerSecond))
   }
 
   /// The request of a transfer that was started.
-  func request(of id: TransferID) -> FetchRequest { transfers[id].request }
+  package func request(of id: TransferID) -> FetchRequest { transfers[id].request }
 
   /// A number for the host of a transfer; means the same host as long as that has any transfer.
-  func host(of id: TransferID) -> Int { transfers[id].host }
+  package func host(of id: TransferID) -> Int { transfers[id].host }
+
+  /// What is known of the way to the host of a transfer, which must not have ended.
+  package func link(of id: TransferID) -> LinkEstimate {
+    hosts[transfers[id].host].queue.window.link
+  }
 
   /// The priority with which a transfer in flight is wanted.
-  func priority(of id: TransferID) -> Priority { transfers[id].runsAs ?? .background }
+  package func priority(of id: TransferID) -> Priority { transfers[id].runsAs ?? .background }
 
   /// When ``timeDidPass(now:)`` is due, or `nil` if nothing waits for time.
-  var nextWake: UInt64? { wakes.first?.time }
+  package var nextWake: UInt64? { wakes.first?.time }
 
   // MARK: - Events
 
   /// Somebody wants `request`. Tickets must arrive in ascending order.
-  mutating func requestWasMade(_ request: FetchRequest, ticket: Ticket, now: UInt64) -> [Action] {
+  package mutating func requestWasMade(
+    _ request: FetchRequest, ticket: Ticket, now: UInt64
+  ) -> [Action] {
     if isShutDown { return [.complete([ticket], .cancelled)] }
     let key = TransferKey(request)
     let known = transfers.transfer(for: key)
@@ -151,7 +158,7 @@ struct TransferQueue {
   ///
   /// - Parameter isNearlyDone: whether letting this transfer in flight finish costs less than stopping
   ///   it; also gets what is known of the way to its host.
-  mutating func ticketWasDropped(
+  package mutating func ticketWasDropped(
     _ ticket: Ticket, now: UInt64,
     isNearlyDone: (TransferID, LinkEstimate) -> Bool = { _, _ in false }
   ) -> [Action] {
@@ -188,7 +195,7 @@ struct TransferQueue {
   /// - Parameters:
   ///   - sample: what it measured.
   ///   - jitter: random, from 0 up to and without 1.
-  mutating func transferDidFinish(
+  package mutating func transferDidFinish(
     _ id: TransferID, _ outcome: Outcome, sample: TransferSample? = nil, now: UInt64, jitter: Double
   ) -> [Action] {
     precondition(transfers[id].runsAs != nil, "transfer \(id) finished without running")
@@ -230,12 +237,12 @@ struct TransferQueue {
   }
 
   /// Time went by: ``nextWake`` has come. Every other event does the same, too.
-  mutating func timeDidPass(now: UInt64) -> [Action] {
+  package mutating func timeDidPass(now: UInt64) -> [Action] {
     startReady(now: now)
   }
 
   /// The engine ends: every ticket completes as cancelled, now and from now on.
-  mutating func didShutDown(now: UInt64 = 0) -> [Action] {
+  package mutating func didShutDown(now: UInt64 = 0) -> [Action] {
     isShutDown = true
     var actions: [Action] = []
     for id in transfers.all.sorted() {

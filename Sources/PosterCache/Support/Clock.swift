@@ -16,7 +16,7 @@ public struct PosterClock: Sendable {
 }
 
 /// Nanoseconds in a second.
-let nanosecondsPerSecond: UInt64 = 1_000_000_000
+package let nanosecondsPerSecond: UInt64 = 1_000_000_000
 
 /// The monotonic clock in nanoseconds: for time-outs, back-off and rates.
 package func monotonicNanoseconds() -> UInt64 {

@@ -1,0 +1,137 @@
+import FoundationEssentials
+import PosterCache
+import ScrollReplay
+
+/// What a viewer sees while somebody scrolls, by the policy that decides what to fetch: in virtual time,
+/// with the engine's own queue.
+struct ScrollSuite: Suite {
+  static let name = "scroll"
+  static let abstract = "blank cells while scrolling, by policy, in virtual time"
+  static let needsPosters = false
+
+  private let context: BenchContext
+
+  init(_ context: BenchContext) {
+    self.context = context
+  }
+
+  func run() async throws -> SuiteReport {
+    var recorded: [RecordedFling] = []
+    if let file = context.options.flingsFile {
+      recorded = try RecordedFling.all(json: Data(TextFile.read(file)))
+    }
+    let isQuick = context.options.isQuick
+    let grounds = ScrollGround.all(each: isQuick ? 2 : 6, recorded: recorded)
+    let contestants =
+      [.oracle, .ours, .ladder] + ScrollContestant.fixed + (isQuick ? [] : ScrollContestant.aheads)
+    BenchContext.progress(
+      "\(Self.name): \(contestants.count) policies, \(ScrollLink.all.count) links, "
+        + "\(grounds.count) traces")
+    let runs = ScrollRuns(contestants, ScrollLink.all, grounds)
+    var report = SuiteReport(
+      name: Self.name,
+      summary: """
+        \(grounds.count) traces of about 14 s (flings as on iOS and as on Android, reversals, jumps, \
+        slow reading, rows in rows\(recorded.isEmpty ? "" : ", recorded fingers")), replayed in \
+        virtual time in a viewport of 390 x 844 points with cells of 120 x 180, pictures of 8 to \
+        150 KB. Blank is the share of visible cell time without any picture, waste the share of \
+        bytes for cells that were never visible, soft the share with the preview only; the wait is \
+        from becoming visible to showing something. Means over all traces. Those that look a \
+        fixed distance ahead run with as many transfers as keep the link busy and with six; the \
+        better one counts.
+        """)
+    report.tables.append(overall(runs))
+    report.tables += runs.links.indices.map { table(runs, link: $0) }
+    report.tables.append(byKind(runs))
+    return report
+  }
+
+  // MARK: - Tables
+
+  private static let columns = [
+    "blank, %", "waste, %", "soft, %", "wait p95, ms", "never seen, %", "reconnects", "MB",
+    "cells looked at a plan",
+  ]
+
+  private func row(_ name: String, _ figures: ScrollRuns.Figures) -> FigureTable.Row {
+    FigureTable.Row(
+      name: name,
+      values: [
+        figures.blank * 100, figures.waste * 100, figures.soft * 100, figures.wait95,
+        figures.neverSeen * 100, figures.reconnects, figures.megabytes, figures.examined,
+      ])
+  }
+
+  private func rows(_ runs: ScrollRuns, link: Int?) -> [FigureTable.Row] {
+    runs.contestants.indices.map {
+      row(runs.contestants[$0].name, runs.mean($0, link: link))
+    }
+  }
+
+  private func overall(_ runs: ScrollRuns) -> FigureTable {
+    let best = bestFixed(runs, link: nil)
+    let waste = best.map { runs.mean($0.place).waste }
+    return FigureTable(
+      title: "All links", conditions: "The mean over \(runs.links.count) links.",
+      columns: Self.columns, rows: rows(runs, link: nil),
+      demands: gap(runs, link: nil) + [
+        FigureTable.Demand(
+          text: "the same policy's waste, divided into ours",
+          value: ours(runs, nil).flatMap { ours in waste.map { ours.waste / max($0, 1e-9) } },
+          bound: 1),
+        FigureTable.Demand(
+          text: "our waste, %", value: ours(runs, nil).map { $0.waste * 100 }, bound: 15),
+      ])
+  }
+
+  private func table(_ runs: ScrollRuns, link: Int) -> FigureTable {
+    let oracle = runs.place(of: ScrollContestant.oracle.name).map { runs.mean($0, link: link) }
+    let ladder = runs.place(of: ScrollContestant.ladder.name).map { runs.mean($0, link: link) }
+    return FigureTable(
+      title: runs.links[link].title, conditions: "The mean over all traces.",
+      columns: Self.columns, rows: rows(runs, link: link),
+      demands: gap(runs, link: link) + [
+        FigureTable.Demand(
+          text: "blanks with the ladder, % (at most those of the oracle)",
+          value: ladder.map { $0.blank * 100 }, bound: (oracle?.blank ?? 0) * 100)
+      ])
+  }
+
+  /// How much of the way from the best fixed policy to the oracle is left.
+  private func gap(_ runs: ScrollRuns, link: Int?) -> [FigureTable.Demand] {
+    guard let oracle = runs.place(of: ScrollContestant.oracle.name),
+      let ours = ours(runs, link), let best = bestFixed(runs, link: link)
+    else { return [] }
+    let limit = runs.mean(oracle, link: link).blank
+    let way = best.blank - limit
+    return [
+      FigureTable.Demand(
+        text: "(ours - oracle) / (\(runs.contestants[best.place].name) - oracle) in blank time",
+        value: way > 0 ? (ours.blank - limit) / way : nil, bound: 0.5)
+    ]
+  }
+
+  private func ours(_ runs: ScrollRuns, _ link: Int?) -> ScrollRuns.Figures? {
+    runs.place(of: ScrollContestant.ours.name).map { runs.mean($0, link: link) }
+  }
+
+  /// The fixed policy with the fewest blanks.
+  private func bestFixed(_ runs: ScrollRuns, link: Int?) -> (place: Int, blank: Double)? {
+    runs.contestants.indices.filter { runs.contestants[$0].isFixed }
+      .map { ($0, runs.mean($0, link: link).blank) }.min { $0.1 < $1.1 }
+  }
+
+  private func byKind(_ runs: ScrollRuns) -> FigureTable {
+    var kinds: [String] = []
+    for ground in runs.grounds where !kinds.contains(ground.kind) { kinds.append(ground.kind) }
+    return FigureTable(
+      title: "By the way of scrolling",
+      conditions: "Blank time in percent, the mean over all links.",
+      columns: kinds,
+      rows: runs.contestants.indices.map { place in
+        FigureTable.Row(
+          name: runs.contestants[place].name,
+          values: kinds.map { runs.mean(place, kind: $0).blank * 100 })
+      }, demands: [])
+  }
+}
