@@ -61,6 +61,15 @@ extension PosterTiers {
     return false
   }
 
+  /// Whether the poster may be used without asking its server first. Counts as no use.
+  func mayUseAtOnce(_ request: PosterRequest, _ mode: CacheMode) -> Bool {
+    guard let stored = inMemory(request) ?? onDisk(request) else { return false }
+    switch policy.verdict(on: stored.metadata, mode: mode, now: clock.now()) {
+    case .use, .useAndRevalidate: return true
+    case .revalidate, .fetch, .failAsAbsent, .failOffline: return false
+    }
+  }
+
   private func inMemory(_ request: PosterRequest) -> StoredPoster? {
     guard let poster = memory.peek(request.key), poster.metadata.address == request.address else {
       return nil

@@ -1,6 +1,6 @@
 /// A place on the screen that shows one poster at a time, such as a cell that is used again and again.
 ///
-/// ``bind(_:placeholder:)`` says which; the slot gets it as pixels and shows a placeholder meanwhile.
+/// ``bind(_:preview:placeholder:)`` says which; the slot gets it as pixels and shows a placeholder meanwhile.
 /// After a bind no earlier picture is ever shown: ``state`` and ``states`` know the latest state alone,
 /// and what comes of an earlier binding is thrown away, its work cancelled. While a slot shows a picture,
 /// its pixels are not evicted from ``PosterPipeline/bitmaps``.
@@ -15,12 +15,15 @@ public final class PosterSlot: Sendable {
     case placeholder(Placeholder)
     /// The poster.
     case image(PosterImage)
-    /// The poster could not be had. Binding the same request again tries once more.
+    /// The poster could not be had, and there is no preview of it, either. Binding the same request
+    /// again tries once more.
     case failed(PosterError)
   }
 
   /// What a slot shows before its poster.
   public enum Placeholder: Sendable {
+    /// The same poster in a smaller size.
+    case preview(PosterImage)
     /// The bitmap that it was bound with.
     case bitmap(Bitmap)
     /// The poster's average colour, known from an earlier decode, perhaps by an earlier run.
@@ -29,13 +32,13 @@ public final class PosterSlot: Sendable {
     case blank
   }
 
-  private let core: SlotCore
+  let core: SlotCore
 
   /// An empty slot.
   ///
   /// - Parameters:
   ///   - rendition: how its posters are wanted.
-  ///   - onChange: called after each change of ``state``, for programs that do not wait for ``states``: on
+  ///   - onChange: called after each change of ``state`` or ``failure``, for programs that do not wait for ``states``: on
   ///     the thread that binds, or on one of Swift's own once a poster has come, without a lock held.
   ///     It says that something has changed and not what, because the answer may be another one by the
   ///     time somebody looks: have the thread that draws read ``state``.
@@ -50,13 +53,22 @@ public final class PosterSlot: Sendable {
   /// Shows the poster for `request` from now on.
   ///
   /// If its pixels are in memory, they are the state when this returns, without a placeholder before
-  /// them. Binding the same request again while its poster is shown or on its way changes nothing. Its
-  /// priority is ``Priority/visible``, whatever it says. Never waits.
+  /// them. Else it is a placeholder: the preview's pixels if memory has them, the given bitmap, the average
+  /// colour if known, or nothing. The poster replaces it, and nothing is ever shown in between; nor does a
+  /// preview replace the poster. Where the poster cannot be had, its preview is still shown, and
+  /// ``failure`` says why.
   ///
-  /// - Parameter placeholder: what to show until the poster comes; its average colour, if known, unless
-  ///   given.
-  public func bind(_ request: PosterRequest, placeholder: Bitmap? = nil) {
-    core.bind(request, placeholder: placeholder)
+  /// Binding the same request again while its poster is shown or on its way changes nothing. The
+  /// priority is ``Priority/visible``, whatever the requests say. Never waits.
+  ///
+  /// - Parameters:
+  ///   - preview: the same poster in a much smaller size (w92 is about a tenth of w342), which is asked for
+  ///     first where the poster has to come from its server. In the slot's rendition, too.
+  ///   - placeholder: what to show until something of the poster comes.
+  public func bind(
+    _ request: PosterRequest, preview: PosterRequest? = nil, placeholder: Bitmap? = nil
+  ) {
+    core.bind(request, preview: preview, placeholder: placeholder)
   }
 
   /// Shows nothing, and cancels what is on its way.
@@ -66,6 +78,10 @@ public final class PosterSlot: Sendable {
 
   /// What is shown now.
   public var state: State { core.state }
+
+  /// Why the poster could not be had, also where its preview is shown; `nil` unless that is so. Binding the
+  /// same request again tries once more.
+  public var failure: PosterError? { core.failure }
 
   /// What is shown, beginning with what is shown now.
   ///

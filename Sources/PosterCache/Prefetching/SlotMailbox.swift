@@ -4,6 +4,9 @@
 /// without a value and takes what there is when it runs, so that no earlier state is ever on its way to
 /// anybody. A binding is a generation; what comes of an earlier one is refused. States are counted, so
 /// that each consumer is told of a state once, and of states that nobody saw never.
+///
+/// A binding climbs: what it was bound with, an error, a preview, the picture. What comes is shown if it
+/// is higher than what is shown, in whatever order things come, so that nobody sees a step back.
 struct SlotMailbox {
   /// What a consumer is told.
   enum Taking {
@@ -19,6 +22,8 @@ struct SlotMailbox {
   private(set) var state = PosterSlot.State.empty
   /// What is bound; `nil` if nothing is.
   private(set) var request: PosterRequest?
+  /// Why the bound picture could not be had, if it could not.
+  private(set) var failure: PosterError?
   /// The number of the binding; counts up.
   private(set) var generation: UInt64 = 0
   /// Nothing more is shown.
@@ -29,33 +34,74 @@ struct SlotMailbox {
 
   /// Whether `request` is bound and was not in vain so far.
   func isLive(_ request: PosterRequest) -> Bool {
-    guard self.request == request else { return false }
-    if case .failed = state { return false }
-    return true
+    self.request == request && failure == nil
   }
+
+  /// Whether the picture is shown.
+  var hasPicture: Bool { if case .image = state { true } else { false } }
+
+  /// Whether a preview is shown.
+  var hasPreview: Bool { if case .placeholder(.preview) = state { true } else { false } }
+
+  // MARK: - Bindings
 
   /// Begins a new binding, or the state of being bound to nothing.
   ///
   /// - Returns: those who are to be woken.
   mutating func slotWasBound(to request: PosterRequest?, _ state: PosterSlot.State) -> [UInt64] {
     guard !isClosed else { return [] }
+    // What is bound again since its picture could not be had must not lose its preview.
+    let keepsPreview: Bool =
+      if case .placeholder = state { request == self.request && hasPreview } else { false }
     generation += 1
     self.request = request
-    return show(state)
+    failure = if case .failed(let error) = state { error } else { nil }
+    return keepsPreview ? [] : show(state)
   }
 
-  /// Takes what came of the binding `generation`.
+  /// Takes the picture of the binding `generation`.
   ///
-  /// - Returns: those who are to be woken; `nil` if that binding is over.
-  mutating func bindingDidEnd(
-    _ generation: UInt64, _ result: Result<PosterImage, PosterError>
-  ) -> [UInt64]? {
-    guard generation == self.generation, !isClosed else { return nil }
-    switch result {
-    case .success(let image): return show(.image(image))
-    case .failure(let error): return show(.failed(error))
-    }
+  /// - Returns: those who are to be woken; `nil` if nothing changes, as that binding is over or has its
+  ///   picture.
+  mutating func pictureDidCome(_ image: PosterImage, for generation: UInt64) -> [UInt64]? {
+    guard isCurrent(generation), !hasPicture else { return nil }
+    failure = nil
+    return show(.image(image))
   }
+
+  /// Takes a preview of the binding `generation`.
+  ///
+  /// - Returns: those who are to be woken; `nil` if nothing changes, as that binding is over, or has its
+  ///   picture or a preview.
+  mutating func previewDidCome(_ image: PosterImage, for generation: UInt64) -> [UInt64]? {
+    guard isCurrent(generation), !hasPicture, !hasPreview else { return nil }
+    return show(.placeholder(.preview(image)))
+  }
+
+  /// Takes note that the picture of the binding `generation` cannot be had.
+  ///
+  /// - Returns: those who are to be woken; `nil` if nothing changes, as that binding is over, has its picture
+  ///   or has failed before.
+  mutating func pictureDidFail(_ error: PosterError, for generation: UInt64) -> [UInt64]? {
+    guard isCurrent(generation), !hasPicture, failure == nil else { return nil }
+    failure = error
+    return hasPreview ? [] : show(.failed(error))
+  }
+
+  /// Shows nothing more.
+  ///
+  /// - Returns: those who are to be woken.
+  mutating func slotDidEnd() -> [UInt64] {
+    isClosed = true
+    generation += 1
+    request = nil
+    failure = nil
+    state = .empty
+    defer { waiting = [] }
+    return waiting
+  }
+
+  // MARK: - Consumers
 
   /// What is news to a consumer that knows the state numbered `known`.
   func look(_ known: UInt64) -> Taking {
@@ -75,16 +121,10 @@ struct SlotMailbox {
     waiting.removeAll { $0 == consumer }
   }
 
-  /// Shows nothing more.
-  ///
-  /// - Returns: those who are to be woken.
-  mutating func slotDidEnd() -> [UInt64] {
-    isClosed = true
-    generation += 1
-    request = nil
-    state = .empty
-    defer { waiting = [] }
-    return waiting
+  // MARK: - Private
+
+  private func isCurrent(_ generation: UInt64) -> Bool {
+    generation == self.generation && request != nil
   }
 
   private mutating func show(_ state: PosterSlot.State) -> [UInt64] {
