@@ -1,4 +1,4 @@
-/// A TMDB list as a sequence of pages with pictures.
+/// A TMDB list as a sequence of pages.
 ///
 /// Each page is asked for when the caller wants it, one at a time. A value belongs to one task;
 /// copying it copies its position in the list.
@@ -7,10 +7,10 @@
 /// var feed = try TMDBFeed(
 ///   .trending(media: .all, window: .day), credential: token, load: pipeline.page)
 /// while let page = try await feed.nextPage() {
-///   for item in page.items { print(item.posterPath) }
+///   for item in page.items { print(item.title ?? "") }
 /// }
 /// ```
-public struct TMDBFeed: Sendable {
+public struct TMDBFeed: FeedSource {
   /// Loads one page; usually ``PosterPipeline/page(_:)``.
   public typealias Load = @Sendable (PageRequest) async throws(PosterError) -> PageResponse
 
@@ -22,6 +22,8 @@ public struct TMDBFeed: Sendable {
   private let language: String?
   private let load: Load
   private var pager: TMDBPager
+  /// Whether the page that ``nextPage()`` asks for has been asked for in vain.
+  private var hasFailed = false
 
   /// - Parameters:
   ///   - list: the list to read.
@@ -59,6 +61,8 @@ public struct TMDBFeed: Sendable {
   /// The number of the page that ``nextPage()`` asks for, `nil` at the end of the list.
   public var nextPageNumber: Int? { pager.nextPage }
 
+  public var hasNextPage: Bool { pager.nextPage != nil }
+
   /// The address of the page that ``nextPage()`` asks for, without a credential; `nil` at the end
   /// of the list.
   public var nextPageAddress: PosterAddress? {
@@ -77,8 +81,8 @@ public struct TMDBFeed: Sendable {
 
   /// Loads the next page, or returns `nil` at the end of the list.
   ///
-  /// After an error the feed stands behind the page that failed, so that a caller can go on with
-  /// the rest; ``nextPageNumber`` is `nil` if there is no sense in it.
+  /// After an error the feed stands where it stood: the next call asks for the same page again, and
+  /// ``skipFailedPage()`` goes on behind it. Refused credentials end the list.
   ///
   /// - Throws: ``PosterError/Code/unauthorized`` if the server refused the credential,
   ///   ``PosterError/Code/malformedPage`` if it answered something else than a page,
@@ -87,11 +91,25 @@ public struct TMDBFeed: Sendable {
     guard let address = nextPageAddress else { return nil }
     do {
       let response = try await load(PageRequest(address: address, credential: credential))
-      return pager.pageDidLoad(try page(from: response))
+      let page = pager.pageDidLoad(try page(from: response))
+      hasFailed = false
+      return page
     } catch {
-      pager.pageDidFail(isRefusal: error.code == .unauthorized)
+      if error.code == .unauthorized {
+        pager.pageDidFail(isRefusal: true)
+      } else {
+        hasFailed = true
+      }
       throw error
     }
+  }
+
+  /// Goes on behind the page that has failed; ``nextPageNumber`` is `nil` if there is no sense in it: the
+  /// first page failed, or the third in a row. Does nothing if no page has failed.
+  public mutating func skipFailedPage() {
+    guard hasFailed else { return }
+    hasFailed = false
+    pager.pageDidFail(isRefusal: false)
   }
 
   private func page(from response: PageResponse) throws(PosterError) -> TMDBPage {

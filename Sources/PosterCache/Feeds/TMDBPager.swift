@@ -51,15 +51,13 @@ struct TMDBPager: Sendable {
       // What has no identifier is told apart by its picture.
       let isNew = seen.insert(Identity(kind: kind, id: item.id, path: item.posterPath)).inserted
       hasNews = hasNews || isNew
-      if !isNew {
+      guard isNew else {
         result.skipped.duplicate += 1
-      } else if let path = item.posterPath {
-        picturesLeft -= 1
-        result.items.append(
-          FeedItem(id: item.id, kind: kind, title: item.title, posterPath: path))
-      } else {
-        result.skipped.noPath += 1
+        continue
       }
+      if item.posterPath == nil { result.skipped.noPath += 1 } else { picturesLeft -= 1 }
+      result.items.append(
+        FeedItem(id: item.id, kind: kind, title: item.title, posterPath: item.posterPath))
     }
     failuresInRow = 0
     totalPages = page.totalPages ?? totalPages

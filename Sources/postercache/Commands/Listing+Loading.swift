@@ -15,6 +15,7 @@ extension Settings.Listing {
         guard let page = try await feed.nextPage() else { break }
         requests += tally.pageDidLoad(page, size: size, images: images).map(\.request)
       } catch {
+        feed.skipFailedPage()
         // An interruption is no failure of what it interrupts.
         if !Task.isCancelled { tally.pageDidFail(address, source.explaining(error)) }
       }

@@ -98,6 +98,7 @@ struct WarmLoop {
       case .success(let page):
         if let page { try take(page, from: address) }
       case .failure(let error):
+        feed.skipFailedPage()
         // An interruption is no failure of what it interrupts.
         if !Task.isCancelled {
           tally.pageDidFail(address, options.listing.source.explaining(error))

@@ -44,10 +44,11 @@ struct WarmTally: Sendable {
     skipped.unsupported += page.skipped.unsupported
     var wanted: [(place: Int, request: PosterRequest)] = []
     for item in page.items {
+      guard let path = item.posterPath else { continue }
       let request: PosterRequest
       do {
         request = try PosterRequest(
-          path: item.posterPath, size: size, images: images, priority: .background)
+          path: path, size: size, images: images, priority: .background)
       } catch {
         skipped.unsupported += 1
         continue

@@ -110,7 +110,7 @@ struct TMDBFeedTests {
     #expect(!error.message.contains("\n"))
   }
 
-  @Test func `the list goes on behind a page that failed`() async throws {
+  @Test func `the list goes on behind a page that failed if its reader wants that`() async throws {
     let server = Server { page in
       page == 2 ? (500, "") : (200, Self.picture(page, total: 3))
     }
@@ -118,9 +118,28 @@ struct TMDBFeedTests {
       .trending(media: .movie, window: .day), credential: nil, load: server.load)
     #expect(try await feed.nextPage()?.number == 1)
     await #expect(throws: PosterError.self) { try await feed.nextPage() }
+    #expect(feed.nextPageNumber == 2 && feed.hasNextPage)
+    feed.skipFailedPage()
+    #expect(feed.nextPageNumber == 3)
+    feed.skipFailedPage()
     #expect(feed.nextPageNumber == 3)
     #expect(try await feed.nextPage()?.items.map(\.id) == ["3"])
     #expect(try await feed.nextPage() == nil)
+  }
+
+  @Test func `a page that failed is asked for again, as often as its reader likes`() async throws {
+    let server = Server { request in
+      request <= 5 ? (500, "") : (200, Self.picture(request, total: 2))
+    }
+    var feed = try TMDBFeed(
+      .trending(media: .movie, window: .day), credential: nil, load: server.load)
+    for _ in 0..<5 {
+      await #expect(throws: PosterError.self) { try await feed.nextPage() }
+      #expect(feed.nextPageNumber == 1)
+    }
+    #expect(try await feed.nextPage()?.number == 1)
+    #expect(try await feed.nextPage()?.number == 2)
+    #expect(!feed.hasNextPage)
   }
 
   // MARK: -

@@ -164,8 +164,8 @@ struct PosterPipelineTests {
     var count = 0
     while let page = try await feed.nextPage() {
       for item in page.items {
-        try await pipeline.warm(
-          PosterRequest(path: item.posterPath, size: .w92, images: origin.images))
+        guard let request = item.request(size: .w92, images: origin.images) else { continue }
+        try await pipeline.warm(request)
         count += 1
       }
     }

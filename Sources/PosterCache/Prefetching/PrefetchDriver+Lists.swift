@@ -1,0 +1,149 @@
+/// Sections, items and pages.
+extension PrefetchDriver {
+  func appendSection(
+    _ feed: some FeedSource, _ section: VisibleWindow.Section, loadsFirstPage: Bool
+  ) -> Int {
+    take { shared, _ in
+      shared.contents.append(Content(feed: feed))
+      shared.ledger.sectionWasAppended(
+        section, hasPages: feed.hasNextPage, loadsFirstPage: loadsFirstPage)
+      return shared.contents.count - 1
+    }
+  }
+
+  func replaceSection(_ section: Int, with feed: some FeedSource) {
+    take { shared, _ in
+      guard shared.contents.indices.contains(section) else { return }
+      shared.contents[section] = Content(feed: feed)
+      shared.forgetBindings { $0.section == section ? nil : $0 }
+      shared.ledger.sectionWasReplaced(section, hasPages: feed.hasNextPage)
+      shared.tell(.items(section: section))
+    }
+  }
+
+  func setItems(_ items: [FeedItem], in section: Int) {
+    let requests = items.map(request(for:))
+    take { shared, _ in
+      guard shared.contents.indices.contains(section) else { return }
+      let kept = zip(shared.contents[section].items, items).prefix { $0 == $1 }.count
+      let isOther = kept < min(shared.contents[section].items.count, items.count)
+      shared.contents[section] = Content(feed: FixedFeed([]), items: items, requests: requests)
+      shared.forgetBindings { cell in
+        cell.section == section && (isOther || cell.item >= items.count) ? nil : cell
+      }
+      shared.ledger.itemsDidChange(
+        in: section, blanks: requests.map { $0 == nil }, keptCount: kept)
+      shared.tell(.items(section: section))
+    }
+  }
+
+  func setLayout(
+    _ layout: VisibleWindow.Layout, spacingBefore: Double, ofSection section: Int
+  ) {
+    take { shared, _ in
+      shared.ledger.layoutDidChange(layout, spacingBefore: spacingBefore, of: section)
+    }
+  }
+
+  func removeSection(_ section: Int) {
+    take { shared, now in
+      guard shared.contents.indices.contains(section) else { return }
+      shared.contents.remove(at: section)
+      shared.forgetBindings { cell in
+        if cell.section == section { return nil }
+        return cell.section < section
+          ? cell : WindowCell(section: cell.section - 1, item: cell.item)
+      }
+      shared.ledger.sectionWasRemoved(section, at: now)
+    }
+  }
+
+  func retryPage(of section: Int) {
+    take { shared, _ in shared.ledger.retryWasWanted(of: section) }
+  }
+
+  var sectionCount: Int { read { $0.contents.count } }
+
+  func items(in section: Int) -> [FeedItem] {
+    read { $0.contents.indices.contains(section) ? $0.contents[section].items : [] }
+  }
+
+  func itemCount(in section: Int) -> Int { items(in: section).count }
+
+  func item(at cell: WindowCell) -> FeedItem? {
+    let items = items(in: cell.section)
+    return items.indices.contains(cell.item) ? items[cell.item] : nil
+  }
+
+  func pages(of section: Int) -> Prefetcher.Pages {
+    read { shared in
+      guard shared.contents.indices.contains(section) else { return .ended }
+      let pages = shared.ledger.sections[section].pages
+      if pages.loading != nil { return .loading }
+      if pages.hasFailed, let failure = shared.contents[section].failure { return .failed(failure) }
+      return pages.hasEnded ? .ended : .idle
+    }
+  }
+
+  func changes() -> AsyncStream<Prefetcher.Change> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Prefetcher.Change.self, bufferingPolicy: .bufferingNewest(1024))
+    subscribe(continuation)
+    return stream
+  }
+
+  /// A page came, or could not be had.
+  ///
+  /// - Parameter feed: the list behind it.
+  func pageDidEnd(
+    _ number: Number, _ feed: any FeedSource, _ result: Result<FeedPage?, PosterError>
+  ) {
+    switch result {
+    case .success(let page):
+      let items = page?.items ?? []
+      let requests = items.map(request(for:))
+      let hasMore = page != nil && feed.hasNextPage
+      take { shared, _ in
+        let blanks = requests.map { $0 == nil }
+        guard let section = shared.ledger.pageDidLoad(number, blanks: blanks, hasMore: hasMore)
+        else { return }
+        shared.contents[section].feed = feed
+        shared.contents[section].items += items
+        shared.contents[section].requests += requests
+        shared.contents[section].failure = nil
+        if !items.isEmpty { shared.tell(.items(section: section)) }
+        if shared.ledger.sections[section].pages.hasEnded { shared.tell(.end(section: section)) }
+      }
+    case .failure(let error):
+      take { shared, now in
+        guard let section = shared.ledger.pageDidFail(number, PageFailure(error), at: now)
+        else { return }
+        shared.contents[section].feed = feed
+        shared.contents[section].failure = error
+        shared.tell(.pageFailed(section: section, error))
+      }
+    }
+  }
+
+  private func request(for item: FeedItem) -> PosterRequest? {
+    item.request(size: configuration.size, images: configuration.images)
+  }
+}
+
+extension PrefetchDriver.Shared {
+  /// Has subscribers told of a change, after what has been decided before it.
+  mutating func tell(_ change: Prefetcher.Change) {
+    guard !subscribers.isEmpty else { return }
+    outbox.append(.tell(change, Array(subscribers.values)))
+  }
+
+  /// Gives bindings other places; those that have none any more end.
+  mutating func forgetBindings(_ rename: (WindowCell) -> WindowCell?) {
+    bindings = bindings.compactMapValues { binding in
+      guard let cell = rename(binding.cell) else { return nil }
+      var binding = binding
+      binding.cell = cell
+      return binding
+    }
+  }
+}

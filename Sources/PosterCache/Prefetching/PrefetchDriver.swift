@@ -1,0 +1,220 @@
+/// What a ``Prefetcher`` is beneath: does what ``PrefetchLedger`` decides.
+///
+/// Events are taken under one lock, on the thread of whoever reports them. What follows from them is put
+/// into an outbox, in order, and done outside the lock by one thread at a time: whoever comes first empties
+/// the box, also of what others put there meanwhile.
+final class PrefetchDriver: Sendable {
+  typealias Number = PrefetchLedger.Number
+
+  /// What is there of a section.
+  struct Content: Sendable {
+    /// Where further pages come from.
+    var feed: any FeedSource
+    var items: [FeedItem] = []
+    /// For each item what to ask for; `nil` where there is no picture.
+    var requests: [PosterRequest?] = []
+    /// What the last page failed with, if it failed.
+    var failure: PosterError?
+  }
+
+  /// A slot that shows an item.
+  struct Binding: Sendable {
+    weak var slot: SlotCore?
+    var cell: WindowCell
+    /// The slot's binding; a later one is not this one's.
+    var generation: UInt64
+    var rendition: Rendition
+    /// It has what came.
+    var isServed: Bool
+  }
+
+  /// What to do outside the lock.
+  enum Effect: Sendable {
+    case start(Number, PrefetchJob)
+    case loadPage(Number, any FeedSource)
+    case stop(Number)
+    case tell(Prefetcher.Change, [AsyncStream<Prefetcher.Change>.Continuation])
+  }
+
+  struct Shared: Sendable {
+    var ledger: PrefetchLedger
+    var contents: [Content] = []
+    var bindings: [ObjectIdentifier: Binding] = [:]
+    var outbox: [Effect] = []
+    var isEmptyingOutbox = false
+    /// Those of tickets and pages; of what has ended before it was put here, never.
+    var tasks: [Number: Task<Void, Never>] = [:]
+    /// Tasks that have not ended, those of dropped tickets included.
+    var taskCount = 0
+    var idleContinuations: [CheckedContinuation<Void, Never>] = []
+    var subscribers: [Int: AsyncStream<Prefetcher.Change>.Continuation] = [:]
+    var lastSubscriber = 0
+    /// What waits for time to go by, and until when.
+    var timer: (time: Double, task: Task<Void, Never>)?
+    var lastTimer = 0
+  }
+
+  let pipeline: PosterPipeline
+  let configuration: Prefetcher.Configuration
+  private let clock: PrefetchClock
+  private let shared: Lock<Shared>
+
+  init(
+    _ pipeline: PosterPipeline, _ configuration: Prefetcher.Configuration, clock: PrefetchClock
+  ) {
+    self.pipeline = pipeline
+    self.configuration = configuration
+    self.clock = clock
+    shared = Lock(Shared(ledger: PrefetchLedger(configuration)))
+  }
+
+  /// Looks at something.
+  func read<Value: Sendable>(_ body: (borrowing Shared) -> Value) -> Value {
+    shared.withLock { body($0) }
+  }
+
+  /// Takes an event, and does what follows from it.
+  @discardableResult
+  func take<Value: Sendable>(_ event: (inout Shared, _ now: Double) -> Value) -> Value {
+    let now = clock.now()
+    let link = pipeline.linkFigures(for: configuration.images)
+    let value = shared.withLock { shared in
+      let value = event(&shared, now)
+      for action in shared.ledger.settle(at: now, link: link) {
+        if let effect = effect(of: action, &shared) { shared.outbox.append(effect) }
+      }
+      return value
+    }
+    emptyOutbox()
+    setTimer()
+    return value
+  }
+
+  // MARK: - Effects
+
+  private func effect(of action: PrefetchLedger.Action, _ shared: inout Shared) -> Effect? {
+    switch action {
+    case .start(let number, let ask, let priority):
+      shared.taskCount += 1
+      return .start(number, job(for: ask, priority, shared))
+    case .drop(let number), .dropPage(let number):
+      return .stop(number)
+    case .loadPage(let number, let section):
+      shared.taskCount += 1
+      return .loadPage(number, shared.contents[section].feed)
+    }
+  }
+
+  /// Does what waits in the outbox, unless another thread is at it.
+  private func emptyOutbox() {
+    var isMine = false
+    while true {
+      let effects = shared.withLock { shared -> [Effect]? in
+        if shared.isEmptyingOutbox, !isMine { return nil }
+        isMine = true
+        shared.isEmptyingOutbox = !shared.outbox.isEmpty
+        defer { shared.outbox = [] }
+        return shared.outbox.isEmpty ? nil : shared.outbox
+      }
+      guard let effects else { return }
+      for effect in effects { perform(effect) }
+    }
+  }
+
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .start(let number, let job):
+      keep(
+        number,
+        Task.detached(priority: job.request.priority == .visible ? .userInitiated : .utility) {
+          [self] in
+          let result = await job.run(pipeline)
+          ticketDidEnd(number, result)
+          taskDidEnd(number)
+        })
+    case .loadPage(let number, let feed):
+      keep(
+        number,
+        Task.detached(priority: .userInitiated) { [self] in
+          var feed = feed
+          let result: Result<FeedPage?, PosterError>
+          do throws(PosterError) {
+            result = .success(try await feed.nextPage())
+          } catch {
+            result = .failure(error)
+          }
+          pageDidEnd(number, feed, result)
+          taskDidEnd(number)
+        })
+    case .stop(let number):
+      let task = shared.withLock { $0.tasks.removeValue(forKey: number) }
+      task?.cancel()
+    case .tell(let change, let subscribers):
+      for subscriber in subscribers { subscriber.yield(change) }
+    }
+  }
+
+  /// Keeps the task of a ticket or a page, so that it can be stopped. It may have ended already.
+  private func keep(_ number: Number, _ task: Task<Void, Never>) {
+    shared.withLock { shared in
+      if shared.ledger.isAlive(number) { shared.tasks[number] = task }
+    }
+  }
+
+  private func taskDidEnd(_ number: Number) {
+    let continuations = shared.withLock { shared in
+      shared.tasks[number] = nil
+      shared.taskCount -= 1
+      guard shared.taskCount == 0 else { return [CheckedContinuation<Void, Never>]() }
+      defer { shared.idleContinuations = [] }
+      return shared.idleContinuations
+    }
+    for continuation in continuations { continuation.resume() }
+  }
+
+  /// Waits until no task runs any more.
+  func finish() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = shared.withLock { shared in
+        if shared.taskCount > 0 { shared.idleContinuations.append(continuation) }
+        return shared.taskCount == 0
+      }
+      if isIdle { continuation.resume() }
+    }
+  }
+
+  // MARK: - Time
+
+  /// Has one timer wait for the ledger's next time. One that waits for an earlier time is let be: it will
+  /// look again.
+  private func setTimer() {
+    let previous = shared.withLock { shared -> (isNew: Bool, Task<Void, Never>?) in
+      guard let time = shared.ledger.nextWake else {
+        defer { shared.timer = nil }
+        return (false, shared.timer?.task)
+      }
+      if let timer = shared.timer, timer.time <= time { return (false, nil) }
+      let old = shared.timer?.task
+      shared.lastTimer += 1
+      let (clock, number) = (clock, shared.lastTimer)
+      shared.timer = (
+        time,
+        Task.detached { [weak self] in
+          await clock.wait(time)
+          self?.timerDidFire(number)
+        }
+      )
+      return (true, old)
+    }
+    previous.1?.cancel()
+  }
+
+  private func timerDidFire(_ number: Int) {
+    let isCurrent = shared.withLock { shared in
+      guard shared.lastTimer == number, shared.timer != nil else { return false }
+      shared.timer = nil
+      return true
+    }
+    if isCurrent { take { shared, now in shared.ledger.timeDidPass(at: now) } }
+  }
+}

@@ -1,0 +1,123 @@
+/// What a program says about single items: wishes, bound slots, and which are visible.
+extension PrefetchLedger {
+  // MARK: - Wishes
+
+  /// The program wishes these items.
+  mutating func itemsWereWished(_ cells: [WindowCell], at seconds: Double) {
+    somethingWasReported()
+    for cell in cells {
+      guard let state = state(of: cell) else { continue }
+      if cell.item == sections[cell.section].items.count - 1 {
+        endIsNear(in: cell.section, at: seconds)
+      }
+      guard state.isDisjoint(with: [.blank, .loaded]) else { continue }
+      if interests[WindowAsk(cell)] != nil {
+        want(WindowAsk(cell), isVisible: false, .wished)
+      } else {
+        wishes.append(cell)
+      }
+    }
+  }
+
+  /// The program takes back what it wished.
+  mutating func wishesWereTakenBack(_ cells: [WindowCell]) {
+    for cell in cells {
+      wishes.remove(cell)
+      lose(.wished, of: WindowAsk(cell))
+      if !hasPositions, let count = itemCount(of: cell.section), cell.item == count - 1 {
+        sections[cell.section].pages.endIsFar()
+      }
+    }
+  }
+
+  // MARK: - Slots
+
+  /// A slot shows an item from now on.
+  ///
+  /// - Parameter needsPicture: whether the picture is not at hand.
+  mutating func slotWasBound(to cell: WindowCell, needsPicture: Bool, at seconds: Double) {
+    guard let state = state(of: cell) else { return }
+    somethingWasReported()
+    bindings[cell, default: 0] += 1
+    if !hasPositions, cell.item == sections[cell.section].items.count - 1 {
+      endIsNear(in: cell.section, at: seconds)
+    }
+    guard !state.contains(.blank) else { return }
+    if needsPicture {
+      slotWaits(for: cell)
+    } else if interests[WindowAsk(cell)] == nil {
+      sections[cell.section].items[cell.item] = .loaded
+      window.askDidFinish(WindowAsk(cell), bytes: 0, at: seconds)
+    }
+  }
+
+  /// What came for an item was not what a slot needs that is bound to it.
+  mutating func slotWaits(for cell: WindowCell) {
+    guard let state = state(of: cell), !state.contains(.blank), bindings[cell] != nil else { return }
+    let isVisible = hasPositions && window.isVisible(cell)
+    // What has come, or failed, the window does not ask for again; of what is visible it decides itself.
+    guard !isVisible || !state.isEmpty else {
+      mustPlan = true
+      return
+    }
+    want(WindowAsk(cell), isVisible: isVisible || !hasPositions || state.contains(.loaded), .bound)
+  }
+
+  /// A slot does not show an item any more.
+  mutating func slotWasUnbound(from cell: WindowCell) {
+    guard let count = bindings[cell] else { return }
+    bindings[cell] = count > 1 ? count - 1 : nil
+    if count == 1 { lose(.bound, of: WindowAsk(cell)) }
+  }
+
+  // MARK: - Visible items
+
+  /// These items are visible; where the scrolls stand follows from the layouts.
+  mutating func visibleItemsDidChange(_ cells: [WindowCell], at seconds: Double) {
+    var view: (start: Double, end: Double)?
+    var firstItems: [Int: Int] = [:]
+    let starts = sectionStarts
+    for cell in cells where state(of: cell) != nil {
+      let start: Double
+      let length: Double
+      switch window.sections[cell.section].layout {
+      case .grid(let columns, let rowLength):
+        start = starts[cell.section] + Double(cell.item / max(columns, 1)) * rowLength
+        length = rowLength
+      case .row(let rowLength, _, _):
+        start = starts[cell.section]
+        length = rowLength
+        firstItems[cell.section] = min(firstItems[cell.section] ?? cell.item, cell.item)
+      }
+      view = (min(view?.start ?? start, start), max(view?.end ?? start, start + length))
+    }
+    guard let view else { return }
+    for (section, item) in firstItems.sorted(by: { $0.key < $1.key }) {
+      guard case .row(_, let itemLength, _) = window.sections[section].layout else { continue }
+      let offset = Double(item) * itemLength
+      if sections[section].rowOffset ?? 0 != offset {
+        row(section, didScrollTo: offset, at: seconds)
+      }
+    }
+    didScroll(to: view.start, viewLength: view.end - view.start, at: seconds)
+  }
+
+  /// Where the first row of each section begins.
+  private var sectionStarts: [Double] {
+    var end = 0.0
+    return window.sections.map { section in
+      let start = end + section.spacingBefore
+      switch section.layout {
+      case .grid(let columns, let rowLength):
+        let columns = max(columns, 1)
+        end = start + Double((section.itemCount + columns - 1) / columns) * rowLength
+      case .row(let length, _, _): end = start + length
+      }
+      return start
+    }
+  }
+
+  private func itemCount(of section: Int) -> Int? {
+    sections.indices.contains(section) ? sections[section].items.count : nil
+  }
+}
