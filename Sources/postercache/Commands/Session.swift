@@ -95,16 +95,18 @@ struct Session: Sendable {
 
 extension Settings.Listing {
   /// The list's pages, loaded by `pipeline`.
+  ///
+  /// - Parameter priority: by default nobody looks, and posters need not leave room for somebody who might.
   func feed(
-    from servers: Settings.Source.Servers, through pipeline: PosterPipeline
+    from servers: Settings.Source.Servers, through pipeline: PosterPipeline,
+    priority: Priority = .background
   ) throws(PosterError) -> TMDBFeed {
     try TMDBFeed(
       list, api: servers.api, credential: servers.credential, language: language,
       pageLimit: pageLimit, itemLimit: posterLimit
     ) { request async throws(PosterError) in
       var request = request
-      // Nobody looks: the posters need not leave room for somebody who might.
-      request.priority = .background
+      request.priority = priority
       return try await pipeline.page(request)
     }
   }

@@ -1,4 +1,5 @@
 import PosterCache
+import ScrollReplay
 
 /// Every option there is, in the order in which `--help` shows them.
 enum FlagTable {
@@ -87,13 +88,17 @@ enum FlagTable {
       "rows that scroll sideways above the list, or alone: \(RowName.allCases.names)"),
     Flag("id", .value("N", \.id), only: [.scroll], "the title that --rows are about"),
     Flag(
-      "trace", .value("FILE", \.trace), only: [.scroll], "replay the movements in FILE"),
+      "trace", .value("FILE", \.trace), only: [.scroll],
+      "replay the movements in FILE: a trace, or recorded flings"),
     Flag(
       "seed", .value("N", \.seed), only: [.scroll],
       "replay flings made up from this number, the same every time (default 1)"),
     Flag(
+      "kind", .value("KIND", \.kind), only: [.scroll],
+      "how --seed scrolls: \(TraceKind.allCases.names) (default ios, or rows with --rows)"),
+    Flag(
       "seconds", .value("S", \.seconds), only: [.scroll],
-      "replay the first S seconds, at most 600 (default: all)"),
+      "scroll for S seconds, at most 600 (default: 14, or all of --trace)"),
     Flag(
       "viewport", .value("WxH", \.viewport), only: [.scroll],
       "points that are seen at once, of which each is one pixel (default 390x844)"),
@@ -109,7 +114,7 @@ enum FlagTable {
       "draw what was visible, blank and prefetched over time"),
     Flag(
       "simulate", .on(\.simulate), only: [.scroll],
-      "compute the scroll instead of waiting for it: no network, the demo's posters"),
+      "compute the scroll instead of waiting for it: no network, posters of about 40 KB"),
   ]
 
   /// Options of commands that look after what is stored.

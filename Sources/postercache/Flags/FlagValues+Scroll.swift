@@ -1,4 +1,5 @@
 import PosterCache
+import ScrollReplay
 
 /// Reads what `scroll` takes, and links.
 extension FlagValues {
@@ -15,13 +16,13 @@ extension FlagValues {
     }
     let size: PosterSize = try choice("size", flags.size) ?? .w342
     let preview: PosterSize? = try choice("ladder", flags.ladder)
-    let policy = flags.policy ?? "adaptive"
+    let policy = try scrollPolicy()
     if let preview {
       guard preview.isSmaller(than: size) else {
         throw FlagParser.usage(
           "--ladder takes a size below --size, which is \(size.rawValue), not \(preview.rawValue)")
       }
-      guard policy == "adaptive" else {
+      guard policy == .adaptive else {
         throw FlagParser.usage("--ladder is for --policy adaptive: leave out one of them")
       }
     }
@@ -30,9 +31,8 @@ extension FlagValues {
       sections: sections,
       listing: try servedByDemo.listing(
         of: last.list, pageLimit: nil, environment: environment),
-      trace: try scrollTrace(),
-      seconds: try number("seconds", flags.seconds, 0.1...Settings.Scroll.maximumSeconds)
-        ?? Settings.Scroll.maximumSeconds,
+      trace: try scrollTrace(hasRows: sections.contains(where: \.isRow)),
+      seconds: try number("seconds", flags.seconds, 0.1...Settings.Scroll.maximumSeconds),
       viewport: try pixels("viewport", flags.viewport, upTo: 100_000)
         ?? PixelSize(width: 390, height: 844),
       cell: try pixels("cell", flags.cell, upTo: 100_000) ?? PixelSize(width: 120, height: 180),
@@ -74,19 +74,32 @@ extension FlagValues {
     return sections
   }
 
-  private func scrollTrace() throws(PosterError) -> Settings.Scroll.Trace {
-    guard let file = flags.trace else {
-      guard let text = flags.seed else { return .seed(1) }
-      guard let seed = UInt64(text) else {
-        throw FlagParser.usage("--seed takes a number from 0 to \(UInt64.max), not \(text)")
+  private func scrollTrace(hasRows: Bool) throws(PosterError) -> Settings.Scroll.Trace {
+    let kind: TraceKind? = try choice("kind", flags.kind)
+    if let file = flags.trace {
+      guard flags.seed == nil, kind == nil else {
+        let other = flags.seed == nil ? "kind" : "seed"
+        throw FlagParser.usage("--trace and --\(other) are two scrolls: leave out one of them")
       }
-      return .seed(seed)
+      guard !file.isEmpty else { throw FlagParser.usage("--trace needs a file name") }
+      return .file(file)
     }
-    guard flags.seed == nil else {
-      throw FlagParser.usage("--trace and --seed are two scrolls: leave out one of them")
+    let text = flags.seed ?? "1"
+    guard let seed = UInt64(text) else {
+      throw FlagParser.usage("--seed takes a number from 0 to \(UInt64.max), not \(text)")
     }
-    guard !file.isEmpty else { throw FlagParser.usage("--trace needs a file name") }
-    return .file(file)
+    guard kind != .rows || hasRows else {
+      throw FlagParser.usage("--kind rows scrolls sideways as well: name the rows with --rows")
+    }
+    return .seed(seed, kind ?? (hasRows ? .rows : .iOSFlings))
+  }
+
+  private func scrollPolicy() throws(PosterError) -> PolicyName {
+    do {
+      return try PolicyName(flags.policy ?? "adaptive")
+    } catch {
+      throw FlagParser.usage("--policy: \(error.message)")
+    }
   }
 
   // MARK: - Links
@@ -144,6 +157,9 @@ extension PosterSize {
 extension RowName {
   /// The list of the row about the title `id`.
   func list(media: TMDBList.Media, id: Int) -> TMDBList {
-    .trending(media: media, window: .day)
+    switch self {
+    case .similar: .trending(media: media, window: .day)
+    case .recommendations: .trending(media: media, window: .week)
+    }
   }
 }

@@ -51,6 +51,7 @@ struct RawFlags: Equatable, Sendable {
   var id: String?
   var trace: String?
   var seed: String?
+  var kind: String?
   var seconds: String?
   var viewport: String?
   var policy: String?

@@ -1,4 +1,5 @@
 import PosterCache
+import ScrollReplay
 
 extension Settings {
   /// What `scroll` replays, and against what.
@@ -9,14 +10,13 @@ extension Settings {
     /// ``Listing/list`` is that of the last section.
     var listing: Listing
     var trace: Trace
-    /// Seconds of the trace to replay at most.
-    var seconds: Double
+    /// How long to scroll, in seconds; `nil` for all of the trace.
+    var seconds: Double?
     /// What is seen at once, in points.
     var viewport: PixelSize
     /// A cell with the space that belongs to it, in points, of which each is one pixel.
     var cell: PixelSize
-    /// In words, as `--policy` takes it.
-    var policy: String
+    var policy: PolicyName
     /// The small size that comes first where the wanted one would be too late.
     var preview: PosterSize?
     /// The embedded origin's link; `nil` where the servers are somebody's own.
@@ -38,7 +38,7 @@ extension Settings {
     /// Where the movements come from.
     enum Trace: Sendable, Equatable {
       case file(String)
-      case seed(UInt64)
+      case seed(UInt64, TraceKind)
     }
 
     /// How slow the embedded origin is made.

@@ -1,4 +1,5 @@
 import PosterCache
+import ScrollReplay
 import Testing
 
 @testable import postercache
@@ -11,7 +12,7 @@ struct ScrollSettingsTests {
       scroll.sections == [.init(list: .trending(media: .all, window: .day), isRow: false)])
     #expect(scroll.listing.pageLimit == nil && scroll.listing.posterLimit == nil)
     #expect(scroll.listing.size == .w342 && scroll.listing.source == .demo)
-    #expect(scroll.trace == .seed(1) && scroll.seconds == 600)
+    #expect(scroll.trace == .seed(1, .iOSFlings) && scroll.policy == .adaptive && scroll.seconds == nil)
     #expect(scroll.viewport == PixelSize(width: 390, height: 844))
     #expect(scroll.cell == PixelSize(width: 120, height: 180))
     #expect(scroll.preview == nil && scroll.plot == nil && scroll.cacheDirectory == nil)
@@ -48,9 +49,20 @@ struct ScrollSettingsTests {
       ])
     let alone = try scroll("scroll --rows recommendations --id 7 --demo")
     #expect(
-      alone.sections == [
+      alone.trace == .seed(1, .rows) && alone.sections == [
         .init(list: RowName.recommendations.list(media: .movie, id: 7), isRow: true)
       ])
+  }
+
+  @Test func `policies and kinds of movement are named`() throws {
+    let screens = try scroll(
+      "scroll --list trending --demo --policy screens:2.5,1.5 --kind android --seed 7")
+    #expect(screens.policy == .lookAhead(.screens(lead: 2.5, trail: 1.5)))
+    #expect(screens.trace == .seed(7, .androidFlings))
+    let fixed = try scroll("scroll --list trending --demo --policy fixed:12 --kind reading")
+    #expect(fixed.policy == .lookAhead(.items(12)) && fixed.trace == .seed(1, .reading))
+    let none = try scroll("scroll --list trending --demo --policy none")
+    #expect(none.policy == .lookAhead(.none))
   }
 
   @Test func `bandwidths without a unit are in bits, and may be unlimited`() throws {
@@ -74,6 +86,9 @@ struct ScrollSettingsTests {
     ("scroll --list trending --demo --seed x", "--seed takes"),
     ("scroll --list trending --demo --seed -1", "--seed takes"),
     ("scroll --list trending --demo --seed 1 --trace t", "leave out one of them"),
+    ("scroll --list trending --demo --kind ios --trace t", "leave out one of them"),
+    ("scroll --list trending --demo --kind slow", "--kind takes ios, android"),
+    ("scroll --list trending --demo --kind rows", "--rows"),
     ("scroll --list trending --demo --trace=", "--trace needs a file"),
     ("scroll --list trending --demo --plot=", "--plot needs a file"),
     ("scroll --list trending --demo --viewport 390", "--viewport takes"),
@@ -89,9 +104,9 @@ struct ScrollSettingsTests {
     ("scroll --list trending --demo --ladder original", "below --size"),
     ("scroll --list trending --demo --ladder small", "--ladder takes"),
     ("scroll --list trending --demo --ladder w92 --policy none", "for --policy adaptive"),
-    ("scroll --list trending --demo --policy quick", "--policy takes"),
-    ("scroll --list trending --demo --policy fixed:", "--policy takes"),
-    ("scroll --list trending --demo --policy screens:1", "--policy takes"),
+    ("scroll --list trending --demo --policy quick", "--policy: not a policy"),
+    ("scroll --list trending --demo --policy fixed:", "--policy: not a policy"),
+    ("scroll --list trending --demo --policy screens:1", "--policy: not a policy"),
     ("scroll --list trending --demo --id 7", "--id is about --rows"),
     ("scroll --rows similar --demo", "--id N"),
     ("scroll --rows similar --id 0 --demo", "--id takes"),
