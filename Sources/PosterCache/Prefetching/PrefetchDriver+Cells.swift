@@ -28,7 +28,17 @@ extension PrefetchDriver {
   }
 
   func stop() {
-    take { shared, _ in shared.ledger.didStop() }
+    take { shared, now in shared.ledger.didStop(at: now) }
+  }
+
+  /// Nobody will report anything any more.
+  func end() {
+    stop()
+    let subscribers = write { shared in
+      defer { shared.subscribers = [:] }
+      return Array(shared.subscribers.values)
+    }
+    for subscriber in subscribers { subscriber.finish() }
   }
 
   var statistics: Prefetcher.Statistics {
@@ -45,42 +55,31 @@ extension PrefetchDriver {
   func bind(_ slot: PosterSlot, at cell: WindowCell?, placeholder: Bitmap?) {
     let core = slot.core
     // The list may change while the slot is bound.
-    while true {
-      let request = cell.flatMap { cell in read { $0.request(at: cell) } }
-      guard let cell, let request else {
-        slot.prepareForReuse()
-        return unbind(core)
-      }
+    while let cell, let item = item(at: cell), let wanted = request(for: item) {
+      let preview = preview(for: item)
       let (generation, hasPicture) = core.bindDeferred(
-        request, preview: preview(of: request, at: cell), placeholder: placeholder)
+        wanted, preview: preview, placeholder: placeholder)
       let isDone = take { shared, now -> Bool in
-        guard shared.request(at: cell) == request else { return false }
-        let id = ObjectIdentifier(core)
-        if let old = shared.bindings[id] {
-          // Another thread has bound it since.
-          guard old.slot !== core || old.generation < generation else { return true }
-          shared.ledger.slotWasUnbound(from: old.cell)
-        }
-        shared.bindings[id] = Binding(
+        guard shared.item(at: cell) == item else { return false }
+        let binding = Binding(
           slot: core, cell: cell, generation: generation, rendition: core.rendition,
-          isServed: hasPicture)
-        shared.ledger.slotWasBound(to: cell, needsPicture: !hasPicture, at: now)
+          hasPicture: hasPicture)
+        guard shared.slotWasBound(binding, at: now) else { return true }
+        if !hasPicture, let preview, pipeline.cachedPoster(for: preview) != nil {
+          shared.ledger.slotWaits(for: WindowAsk(cell, .preview))
+        }
         return true
       }
       if isDone { return }
     }
+    unbind(slot)
   }
 
   func unbind(_ slot: PosterSlot) {
     slot.prepareForReuse()
-    unbind(slot.core)
-  }
-
-  private func unbind(_ core: SlotCore) {
+    let id = ObjectIdentifier(slot.core)
     take { shared, _ in
-      guard let binding = shared.bindings.removeValue(forKey: ObjectIdentifier(core)) else {
-        return
-      }
+      guard let binding = shared.bindings.removeValue(forKey: id) else { return }
       shared.ledger.slotWasUnbound(from: binding.cell)
     }
   }
@@ -89,15 +88,14 @@ extension PrefetchDriver {
 
   /// What to ask the pipeline for.
   func job(for ask: WindowAsk, _ priority: Priority, _ shared: borrowing Shared) -> PrefetchJob {
-    guard var request = shared.request(at: ask.cell) else {
+    guard let item = shared.item(at: ask.cell),
+      var request = (ask.rung == .preview ? preview(for: item) : nil) ?? request(for: item)
+    else {
       preconditionFailure("\(ask) was asked for, which has no picture")
     }
-    if ask.rung == .preview { request = preview(of: request, at: ask.cell, shared) ?? request }
     request.priority = priority
     // Pixels for whoever waits for them; a slot needs them whatever is left behind otherwise.
-    let rendition = shared.bindings.values.first {
-      $0.cell == ask.cell && !$0.isServed
-    }?.rendition
+    let rendition = shared.bindings.values.first { $0.waits(for: ask) }?.rendition
     let yield = rendition.map { .pixels($0) } ?? configuration.yield
     return PrefetchJob(
       request: request,
@@ -116,10 +114,21 @@ extension PrefetchDriver {
       case .failure(let error):
         shared.ledger.ticketDidFail(number)
         guard ask.rung == .full, shared.ledger.interests[ask] == nil else { return [] }
-        return shared.deliver(error, to: ask.cell)
+        return shared.deliver(error, for: ask)
       }
     }
     for delivery in deliveries { delivery.perform() }
+  }
+
+  /// Whether what a prefetch left behind of an item is still there.
+  private func isAtHand(_ cell: WindowCell, _ shared: borrowing Shared) -> Bool {
+    guard let item = shared.item(at: cell), var request = request(for: item) else { return true }
+    request.priority = .prefetch
+    switch configuration.yield {
+    case .pixels(let rendition): return pipeline.cachedImage(for: request, as: rendition) != nil
+    case .poster: return pipeline.cachedPoster(for: request) != nil
+    case .stored: return true
+    }
   }
 
   /// Something for a slot, to be handed over outside the lock.
@@ -135,6 +144,75 @@ extension PrefetchDriver {
       } else {
         slot.deliver(result, to: generation)
       }
+    }
+  }
+}
+
+extension PrefetchDriver.Shared {
+  func item(at cell: WindowCell) -> FeedItem? {
+    guard contents.indices.contains(cell.section),
+      contents[cell.section].items.indices.contains(cell.item)
+    else { return nil }
+    return contents[cell.section].items[cell.item]
+  }
+
+  /// Notes that a slot shows an item from now on; `false` if another thread has bound it since.
+  mutating func slotWasBound(_ binding: PrefetchDriver.Binding, at seconds: Double) -> Bool {
+    forgetLostSlots()
+    guard let slot = binding.slot else { return false }
+    let id = ObjectIdentifier(slot)
+    if let old = bindings[id] {
+      guard old.generation <= binding.generation else { return false }
+      ledger.slotWasUnbound(from: old.cell)
+    }
+    bindings[id] = binding
+    ledger.slotWasBound(to: binding.cell, needsPicture: !binding.hasPicture, at: seconds)
+    return true
+  }
+
+  /// What a picture that came means for the slots that wait for it; one that needs other pixels asks anew.
+  mutating func deliver(
+    _ yield: PrefetchJob.Yield, for ask: WindowAsk
+  ) -> [PrefetchDriver.Delivery] {
+    var deliveries: [PrefetchDriver.Delivery] = []
+    for (id, binding) in bindings where binding.waits(for: ask) {
+      guard let (image, rendition) = yield.image, rendition == binding.rendition,
+        let slot = binding.slot
+      else { continue }
+      if ask.rung == .full {
+        bindings[id]?.hasPicture = true
+      } else {
+        bindings[id]?.hasPreview = true
+      }
+      deliveries.append(
+        PrefetchDriver.Delivery(
+          slot: slot, generation: binding.generation, result: .success(image),
+          isPreview: ask.rung == .preview))
+    }
+    forgetLostSlots()
+    if bindings.values.contains(where: { $0.waits(for: ask) }) { ledger.slotWaits(for: ask) }
+    return deliveries
+  }
+
+  /// What a picture that could not be had means for the slots that wait for it.
+  mutating func deliver(
+    _ error: PosterError, for ask: WindowAsk
+  ) -> [PrefetchDriver.Delivery] {
+    var deliveries: [PrefetchDriver.Delivery] = []
+    for binding in bindings.values where binding.waits(for: ask) {
+      guard let slot = binding.slot else { continue }
+      deliveries.append(
+        PrefetchDriver.Delivery(
+          slot: slot, generation: binding.generation, result: .failure(error)))
+    }
+    return deliveries
+  }
+
+  /// Lets go of what slots wait for that are gone.
+  mutating func forgetLostSlots() {
+    for (id, binding) in bindings where binding.slot == nil {
+      bindings[id] = nil
+      ledger.slotWasUnbound(from: binding.cell)
     }
   }
 }

@@ -12,27 +12,27 @@ extension PrefetchDriver {
   }
 
   func replaceSection(_ section: Int, with feed: some FeedSource) {
-    take { shared, _ in
+    take { shared, now in
       guard shared.contents.indices.contains(section) else { return }
       shared.contents[section] = Content(feed: feed)
       shared.forgetBindings { $0.section == section ? nil : $0 }
-      shared.ledger.sectionWasReplaced(section, hasPages: feed.hasNextPage)
+      shared.ledger.sectionWasReplaced(section, hasPages: feed.hasNextPage, at: now)
       shared.tell(.items(section: section))
     }
   }
 
   func setItems(_ items: [FeedItem], in section: Int) {
-    let requests = items.map(request(for:))
-    take { shared, _ in
+    let blanks = items.map { request(for: $0) == nil }
+    take { shared, now in
       guard shared.contents.indices.contains(section) else { return }
       let kept = zip(shared.contents[section].items, items).prefix { $0 == $1 }.count
       let isOther = kept < min(shared.contents[section].items.count, items.count)
-      shared.contents[section] = Content(feed: FixedFeed([]), items: items, requests: requests)
+      shared.contents[section] = Content(feed: FixedFeed([]), items: items)
       shared.forgetBindings { cell in
         cell.section == section && (isOther || cell.item >= items.count) ? nil : cell
       }
       shared.ledger.itemsDidChange(
-        in: section, blanks: requests.map { $0 == nil }, keptCount: kept)
+        in: section, blanks: blanks, keptCount: kept, at: now)
       shared.tell(.items(section: section))
     }
   }
@@ -88,7 +88,14 @@ extension PrefetchDriver {
   func changes() -> AsyncStream<Prefetcher.Change> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Prefetcher.Change.self, bufferingPolicy: .bufferingNewest(1024))
-    subscribe(continuation)
+    let number = write { shared in
+      shared.lastSubscriber += 1
+      shared.subscribers[shared.lastSubscriber] = continuation
+      return shared.lastSubscriber
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.write { $0.subscribers[number] = nil }
+    }
     return stream
   }
 
@@ -101,15 +108,13 @@ extension PrefetchDriver {
     switch result {
     case .success(let page):
       let items = page?.items ?? []
-      let requests = items.map(request(for:))
+      let blanks = items.map { request(for: $0) == nil }
       let hasMore = page != nil && feed.hasNextPage
       take { shared, _ in
-        let blanks = requests.map { $0 == nil }
         guard let section = shared.ledger.pageDidLoad(number, blanks: blanks, hasMore: hasMore)
         else { return }
         shared.contents[section].feed = feed
         shared.contents[section].items += items
-        shared.contents[section].requests += requests
         shared.contents[section].failure = nil
         if !items.isEmpty { shared.tell(.items(section: section)) }
         if shared.ledger.sections[section].pages.hasEnded { shared.tell(.end(section: section)) }
@@ -125,8 +130,13 @@ extension PrefetchDriver {
     }
   }
 
-  private func request(for item: FeedItem) -> PosterRequest? {
+  func request(for item: FeedItem) -> PosterRequest? {
     item.request(size: configuration.size, images: configuration.images)
+  }
+
+  /// What to ask for a preview; `nil` if there are none.
+  func preview(for item: FeedItem) -> PosterRequest? {
+    configuration.previewSize.flatMap { item.request(size: $0, images: configuration.images) }
   }
 }
 

@@ -11,8 +11,6 @@ final class PrefetchDriver: Sendable {
     /// Where further pages come from.
     var feed: any FeedSource
     var items: [FeedItem] = []
-    /// For each item what to ask for; `nil` where there is no picture.
-    var requests: [PosterRequest?] = []
     /// What the last page failed with, if it failed.
     var failure: PosterError?
   }
@@ -24,8 +22,22 @@ final class PrefetchDriver: Sendable {
     /// The slot's binding; a later one is not this one's.
     var generation: UInt64
     var rendition: Rendition
-    /// It has what came.
-    var isServed: Bool
+    /// It has its picture, or the error.
+    var hasPicture: Bool
+    /// It has a preview.
+    var hasPreview = false
+
+    /// Whether it waits for what `ask` brings.
+    func waits(for ask: WindowAsk) -> Bool {
+      cell == ask.cell && !hasPicture && (ask.rung == .full || !hasPreview)
+    }
+  }
+
+  /// What waits for time to go by.
+  struct Timer: Sendable {
+    var number: Int
+    var time: Double
+    var task: Task<Void, Never>?
   }
 
   /// What to do outside the lock.
@@ -49,8 +61,8 @@ final class PrefetchDriver: Sendable {
     var idleContinuations: [CheckedContinuation<Void, Never>] = []
     var subscribers: [Int: AsyncStream<Prefetcher.Change>.Continuation] = [:]
     var lastSubscriber = 0
-    /// What waits for time to go by, and until when.
-    var timer: (time: Double, task: Task<Void, Never>)?
+    /// One at most waits.
+    var timer: Timer?
     var lastTimer = 0
   }
 
@@ -73,11 +85,17 @@ final class PrefetchDriver: Sendable {
     shared.withLock { body($0) }
   }
 
+  /// Changes something that nothing follows from.
+  @discardableResult
+  func write<Value: Sendable>(_ body: (inout Shared) -> Value) -> Value {
+    shared.withLock { body(&$0) }
+  }
+
   /// Takes an event, and does what follows from it.
   @discardableResult
   func take<Value: Sendable>(_ event: (inout Shared, _ now: Double) -> Value) -> Value {
     let now = clock.now()
-    let link = pipeline.linkFigures(for: configuration.images)
+    let link = link()
     let value = shared.withLock { shared in
       let value = event(&shared, now)
       for action in shared.ledger.settle(at: now, link: link) {
@@ -89,6 +107,9 @@ final class PrefetchDriver: Sendable {
     setTimer()
     return value
   }
+
+  /// What is known of the way to the image host.
+  private func link() -> LinkFigures? { nil }
 
   // MARK: - Effects
 
@@ -188,30 +209,32 @@ final class PrefetchDriver: Sendable {
   /// Has one timer wait for the ledger's next time. One that waits for an earlier time is let be: it will
   /// look again.
   private func setTimer() {
-    let previous = shared.withLock { shared -> (isNew: Bool, Task<Void, Never>?) in
-      guard let time = shared.ledger.nextWake else {
-        defer { shared.timer = nil }
-        return (false, shared.timer?.task)
-      }
-      if let timer = shared.timer, timer.time <= time { return (false, nil) }
-      let old = shared.timer?.task
+    let (replaced, next) = shared.withLock { shared -> (Timer?, (number: Int, time: Double)?) in
+      guard let time = shared.ledger.nextWake else { return (shared.timer.take(), nil) }
+      if let timer = shared.timer, timer.time <= time { return (nil, nil) }
       shared.lastTimer += 1
-      let (clock, number) = (clock, shared.lastTimer)
-      shared.timer = (
-        time,
-        Task.detached { [weak self] in
-          await clock.wait(time)
-          self?.timerDidFire(number)
-        }
-      )
-      return (true, old)
+      let replaced = shared.timer
+      shared.timer = Timer(number: shared.lastTimer, time: time)
+      return (replaced, (shared.lastTimer, time))
     }
-    previous.1?.cancel()
+    replaced?.task?.cancel()
+    guard let next else { return }
+    let task = Task.detached { [weak self, clock] in
+      await clock.wait(next.time)
+      self?.timerDidFire(next.number)
+    }
+    let isCurrent = write { shared in
+      guard shared.timer?.number == next.number else { return false }
+      shared.timer?.task = task
+      return true
+    }
+    // Another thread has set another one, or it has fired already.
+    if !isCurrent { task.cancel() }
   }
 
   private func timerDidFire(_ number: Int) {
     let isCurrent = shared.withLock { shared in
-      guard shared.lastTimer == number, shared.timer != nil else { return false }
+      guard shared.timer?.number == number else { return false }
       shared.timer = nil
       return true
     }

@@ -44,30 +44,34 @@ extension PrefetchLedger {
     }
     guard !state.contains(.blank) else { return }
     if needsPicture {
-      slotWaits(for: cell)
+      slotWaits(for: WindowAsk(cell))
     } else if interests[WindowAsk(cell)] == nil {
       sections[cell.section].items[cell.item] = .loaded
       window.askDidFinish(WindowAsk(cell), bytes: 0, at: seconds)
     }
   }
 
-  /// What came for an item was not what a slot needs that is bound to it.
-  mutating func slotWaits(for cell: WindowCell) {
-    guard let state = state(of: cell), !state.contains(.blank), bindings[cell] != nil else { return }
-    let isVisible = hasPositions && window.isVisible(cell)
-    // What has come, or failed, the window does not ask for again; of what is visible it decides itself.
-    guard !isVisible || !state.isEmpty else {
+  /// A slot waits for what is not on its way, or has come in a form that it cannot use.
+  mutating func slotWaits(for ask: WindowAsk) {
+    guard let state = state(of: ask.cell), !state.contains(.blank), bindings[ask.cell] != nil
+    else { return }
+    let isVisible = hasPositions && window.visibleCells.contains(ask.cell)
+    // Of what is visible the window decides; but for what has come or failed, it does not ask again.
+    if ask.rung == .full, isVisible, state.isEmpty {
       mustPlan = true
-      return
+    } else if interests[ask] == nil || !hasPositions {
+      let isUrgent = isVisible || !hasPositions || state.contains(.loaded)
+      want(ask, isVisible: isUrgent, .bound)
     }
-    want(WindowAsk(cell), isVisible: isVisible || !hasPositions || state.contains(.loaded), .bound)
   }
 
   /// A slot does not show an item any more.
   mutating func slotWasUnbound(from cell: WindowCell) {
     guard let count = bindings[cell] else { return }
     bindings[cell] = count > 1 ? count - 1 : nil
-    if count == 1 { lose(.bound, of: WindowAsk(cell)) }
+    guard count == 1 else { return }
+    lose(.bound, of: WindowAsk(cell))
+    lose(.bound, of: WindowAsk(cell, .preview))
   }
 
   // MARK: - Visible items

@@ -7,6 +7,8 @@ extension PrefetchLedger {
     somethingWasReported()
     var section = section
     section.itemCount = 0
+    section.layout = usable(section.layout)
+    if !section.spacingBefore.isFinite { section.spacingBefore = 0 }
     section.canAskForPage = hasPages
     window.sections.append(section)
     sections.append(Section(items: [], pages: PageProgress(hasPages: hasPages)))
@@ -15,7 +17,7 @@ extension PrefetchLedger {
   }
 
   /// A section has another list, of which nothing is there yet.
-  mutating func sectionWasReplaced(_ section: Int, hasPages: Bool) {
+  mutating func sectionWasReplaced(_ section: Int, hasPages: Bool, at seconds: Double) {
     guard sections.indices.contains(section) else { return }
     somethingWasReported()
     forget { $0.section == section ? nil : $0 }
@@ -23,9 +25,10 @@ extension PrefetchLedger {
     sections[section].items = []
     sections[section].pages = PageProgress(hasPages: hasPages)
     window.sections[section].itemCount = 0
-    windowDidLose(section)
+    sections[section].rowOffset = nil
+    windowDidLose(section, at: seconds)
     pagesDidChange(in: section)
-    endIsNear(in: section, at: 0)
+    endIsNear(in: section, at: seconds)
   }
 
   /// A section has these items from now on, and no further pages.
@@ -33,7 +36,9 @@ extension PrefetchLedger {
   /// - Parameters:
   ///   - blanks: for each item whether it has no picture.
   ///   - keptCount: how many of them are the first ones of those that were there before.
-  mutating func itemsDidChange(in section: Int, blanks: [Bool], keptCount: Int) {
+  mutating func itemsDidChange(
+    in section: Int, blanks: [Bool], keptCount: Int, at seconds: Double
+  ) {
     guard sections.indices.contains(section) else { return }
     somethingWasReported()
     let oldCount = sections[section].items.count
@@ -46,7 +51,10 @@ extension PrefetchLedger {
     let kept = isOther ? 0 : min(keptCount, blanks.count)
     sections[section].items.removeSubrange(kept...)
     window.sections[section].itemCount = kept
-    if isOther { windowDidLose(section) }
+    if isOther {
+      sections[section].rowOffset = nil
+      windowDidLose(section, at: seconds)
+    }
     append(blanks[kept...], to: section)
     pagesDidChange(in: section)
   }
@@ -65,12 +73,7 @@ extension PrefetchLedger {
     for ask in window.inFlight where ask.cell.section >= section { window.askDidFail(ask) }
     sections.remove(at: section)
     window.sections.remove(at: section)
-    for section in section..<sections.count {
-      windowDidLose(section)
-      if let offset = sections[section].rowOffset {
-        window.row(section, didScrollTo: offset, at: seconds)
-      }
-    }
+    for section in section..<sections.count { windowDidLose(section, at: seconds) }
     mustPlan = true
   }
 
@@ -80,8 +83,8 @@ extension PrefetchLedger {
   ) {
     guard sections.indices.contains(section) else { return }
     somethingWasReported()
-    window.sections[section].layout = layout
-    window.sections[section].spacingBefore = spacingBefore
+    window.sections[section].layout = usable(layout)
+    window.sections[section].spacingBefore = spacingBefore.isFinite ? spacingBefore : 0
     mustPlan = true
   }
 
@@ -154,12 +157,28 @@ extension PrefetchLedger {
   }
 
   /// Has the window begin anew in a section, and tells it what is still true there.
-  mutating func windowDidLose(_ section: Int) {
+  mutating func windowDidLose(_ section: Int, at seconds: Double) {
     for ask in window.inFlight where ask.cell.section == section { window.askDidFail(ask) }
     window.sectionWasReplaced(section)
     for (item, state) in sections[section].items.enumerated() where state.contains(.blank) {
       window.cellHasNoPicture(WindowCell(section: section, item: item))
     }
+    if let offset = sections[section].rowOffset {
+      window.row(section, didScrollTo: offset, at: seconds)
+    }
     mustPlan = true
+  }
+
+  /// A layout in which every item has a place.
+  private func usable(_ layout: VisibleWindow.Layout) -> VisibleWindow.Layout {
+    func length(_ length: Double) -> Double { length.isFinite ? max(length, 1) : 1 }
+    switch layout {
+    case .grid(let columns, let rowLength):
+      return .grid(columns: max(columns, 1), rowLength: length(rowLength))
+    case .row(let rowLength, let itemLength, let viewLength):
+      return .row(
+        length: length(rowLength), itemLength: length(itemLength),
+        viewLength: min(length(viewLength), 100_000))
+    }
   }
 }

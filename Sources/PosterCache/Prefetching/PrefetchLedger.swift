@@ -123,7 +123,8 @@ struct PrefetchLedger {
 
   mutating func didScroll(to offset: Double, viewLength: Double, at seconds: Double) {
     guard offset.isFinite, viewLength.isFinite, viewLength > 0 else { return }
-    window.didScroll(to: offset, viewLength: viewLength, at: seconds)
+    // Nobody has a larger screen, and a plan costs what it shows.
+    window.didScroll(to: offset, viewLength: min(viewLength, 100_000), at: seconds)
     positionDidChange(at: seconds)
   }
 
@@ -153,6 +154,11 @@ struct PrefetchLedger {
     }
   }
 
+  /// Whether a ticket or a page is on its way.
+  func isAlive(_ number: Number) -> Bool {
+    asks[number] != nil || sections.contains { $0.pages.loading == number }
+  }
+
   // MARK: - Tickets
 
   /// A ticket's picture came.
@@ -160,8 +166,10 @@ struct PrefetchLedger {
     guard let ask = asks[number] else { return }
     statistics.finished += 1
     guard ticketDidEnd(number, of: ask) else { return }
+    // Pixels of what had come already take nothing of the budget, which is one of transfers.
+    let isNews = ask.rung == .preview || state(of: ask.cell) != .loaded
     if ask.rung == .full { setState(of: ask.cell, .loaded) }
-    window.askDidFinish(ask, bytes: bytes, at: seconds)
+    window.askDidFinish(ask, bytes: isNews ? bytes : 0, at: seconds)
   }
 
   /// A ticket's picture could not be had.
@@ -277,12 +285,12 @@ struct PrefetchLedger {
   // MARK: - Stopping
 
   /// Lets go of everything.
-  mutating func didStop() {
+  mutating func didStop(at seconds: Double) {
     for ask in interests.keys.sorted(by: Self.order) { drop(ask) }
     wishes.removeAll()
     for section in sections.indices {
       dropPage(of: section)
-      windowDidLose(section)
+      windowDidLose(section, at: seconds)
     }
     restsAt = nil
     isStopped = true
@@ -319,9 +327,9 @@ struct PrefetchLedger {
 
   private mutating func plan(at seconds: Double, link: LinkFigures?) {
     mustPlan = false
+    guard hasPositions else { return }
     let plan = window.plan(at: seconds, link: link)
     inFlightLimit = plan.inFlightLimit
-    guard hasPositions else { return }
     var near = plan.nextPages[...]
     for section in sections.indices {
       if near.first == section {
@@ -350,7 +358,9 @@ struct PrefetchLedger {
     let inFlight = window.inFlight
     for ask in interests.keys.sorted(by: Self.order) {
       if !inFlight.contains(ask) { lose(.planned, of: ask) }
-      if interests[ask]?.isVisible == false, window.isVisible(ask.cell) { start(ask, .visible) }
+      if interests[ask]?.isVisible == false, window.visibleCells.contains(ask.cell) {
+        start(ask, .visible)
+      }
     }
   }
 
@@ -359,7 +369,7 @@ struct PrefetchLedger {
     var running = interests.values.count { $0.reasons.contains(.wished) }
     while running < wishLimit, hasRoomForWish(running), let cell = wishes.popFirst() {
       guard state(of: cell) != nil else { continue }
-      want(WindowAsk(cell), isVisible: hasPositions && window.isVisible(cell), .wished)
+      want(WindowAsk(cell), isVisible: hasPositions && window.visibleCells.contains(cell), .wished)
       running += 1
     }
   }

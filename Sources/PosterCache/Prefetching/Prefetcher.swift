@@ -27,7 +27,7 @@ public final class Prefetcher: PrefetchingDataSource, Sendable {
     driver = PrefetchDriver(pipeline, configuration, clock: clock)
   }
 
-  deinit { driver.stop() }
+  deinit { driver.end() }
 
   // MARK: - Sections
 

@@ -46,7 +46,7 @@ final class SlotCore: Sendable {
   }
 
   private let pipeline: PosterPipeline
-  private let rendition: Rendition
+  let rendition: Rendition
   private let onChange: (@Sendable () -> Void)?
   private let shared = Lock(Shared())
 
