@@ -200,7 +200,7 @@ struct ScrollReplayRun {
       if let poster = pipeline.cachedPoster(for: request) { return poster.body.count }
       // Nobody can say it then.
       let poster = try? pipeline.disk?.peek(at: request)
-      return poster??.body.count ?? 0
+      return poster?.body.count ?? 0
     }
   }
 }

@@ -12,7 +12,8 @@ struct TemporaryCache {
   /// - Throws: ``PosterError/Code/directoryUnavailable`` with the system's reason.
   init() throws(PosterError) {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-    var template = Array("\(parent.isEmpty ? "/tmp" : parent)/postercache-scroll.XXXXXX".utf8CString)
+    var template = Array(
+      "\(parent.isEmpty ? "/tmp" : parent)/postercache-scroll.XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw PosterError(
         .directoryUnavailable,
