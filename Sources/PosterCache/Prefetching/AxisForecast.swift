@@ -35,14 +35,26 @@ struct AxisForecast {
   let stop: Double
   /// 1 or -1: where the next fling is expected to go.
   let direction: Double
+  /// How fast, in points per second.
+  let habitualSpeed: Double
   /// Seconds until it stops, or nearly.
   private let stopSeconds: Double
   private let isMoving: Bool
 
-  init(_ motion: Motion, direction: Double, viewLength: Double, contentLength: Double) {
+  init(_ tracker: MotionTracker, at seconds: Double, viewLength: Double, contentLength: Double) {
+    self.init(
+      tracker.motion(at: seconds), direction: tracker.direction,
+      habitualSpeed: tracker.habitualSpeed, viewLength: viewLength, contentLength: contentLength)
+  }
+
+  init(
+    _ motion: Motion, direction: Double, habitualSpeed: Double = 0, viewLength: Double,
+    contentLength: Double
+  ) {
     self.motion = motion
     self.viewLength = viewLength
     self.direction = direction
+    self.habitualSpeed = habitualSpeed
     let last = max(0, contentLength - viewLength)
     stop = min(max(motion.stop, min(0, motion.position)), max(last, motion.position))
     isMoving = motion.velocity != 0

@@ -28,6 +28,7 @@ struct CellTable: Sendable {
   /// In flight for items that are not there any more.
   private var orphans: [WindowAsk] = []
   private var states: [WindowCell: State] = [:]
+  private var failed: Set<WindowCell> = []
   private var withoutPicture: Set<WindowCell> = []
 
   /// Cells about which something is known.
@@ -62,6 +63,7 @@ struct CellTable: Sendable {
   mutating func askDidFail(_ ask: WindowAsk) {
     inFlight[ask] = nil
     states[ask.cell, default: State()][ask.rung] = .failed
+    failed.insert(ask.cell)
   }
 
   /// `ask` is not wanted any more.
@@ -84,6 +86,7 @@ struct CellTable: Sendable {
       unseenBytes -= state.unseenBytes
       states[cell] = nil
     }
+    failed = failed.filter { !isGone($0) }
     withoutPicture = withoutPicture.filter { !isGone($0) }
     for ask in inFlight.keys where isGone(ask.cell) { orphans.append(ask) }
     inFlight = inFlight.filter { !isGone($0.key.cell) }
@@ -95,8 +98,18 @@ struct CellTable: Sendable {
     return orphans
   }
 
+  /// Forgets that cells have failed for which `isNear` does not hold.
+  mutating func forgetFailed(exceptWhere isNear: (WindowCell) -> Bool) {
+    for cell in failed where !isNear(cell) {
+      failed.remove(cell)
+      for rung in [WindowAsk.Rung.preview, .full] where states[cell]?[rung] == .failed {
+        states[cell]?[rung] = .wanted
+      }
+    }
+  }
+
   /// Forgets cells that are not on their way and for which `isKept` does not hold.
-  mutating func keep(where isKept: (WindowCell) -> Bool) {
+  mutating func forget(exceptWhere isKept: (WindowCell) -> Bool) {
     for (cell, state) in states where !isKept(cell) {
       if state.full == .inFlight || state.preview == .inFlight { continue }
       unseenBytes -= state.unseenBytes

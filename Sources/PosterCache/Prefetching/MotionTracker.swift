@@ -32,8 +32,19 @@ struct MotionTracker: Sendable {
 
   /// Where it stood last; 0 before anything was reported.
   private(set) var position = 0.0
+  /// How fast it goes when it goes fast, in points per second: a maximum that fades while it moves, not while
+  /// it rests.
+  private(set) var habitualSpeed: Double
+  /// In so many seconds of moving it fades to a third.
+  private static let habitSpan = 3.0
+
   /// Into which direction it went last, or is expected to go first: 1 or -1.
   private(set) var direction = 1.0
+
+  /// - Parameter habitualSpeed: how fast it is expected to go before anything has been seen.
+  init(habitualSpeed: Double = 0) {
+    self.habitualSpeed = habitualSpeed
+  }
 
   /// It stands at `position`. What is no number, or older than what is known, is ignored.
   mutating func didMove(to position: Double, at seconds: Double) {
@@ -63,7 +74,10 @@ struct MotionTracker: Sendable {
       samples.removeFirst()
     }
     fit()
-    if abs(velocity) > Self.restSpeed { direction = velocity > 0 ? 1 : -1 }
+    if abs(velocity) > Self.restSpeed {
+      direction = velocity > 0 ? 1 : -1
+      habitualSpeed = max(abs(velocity), habitualSpeed * exp(-elapsed / Self.habitSpan))
+    }
     compareLaws(at: seconds)
   }
 

@@ -9,10 +9,13 @@ struct SectionFrames: Sendable {
   private(set) var frames: [Frame] = []
   /// Where the last section ends.
   private(set) var end = 0.0
+  /// The sections without impossible values: a section whose lengths are none has no items.
+  let sections: [VisibleWindow.Section]
 
   init(_ sections: [VisibleWindow.Section] = []) {
+    self.sections = sections.map(Self.possible)
     frames.reserveCapacity(sections.count)
-    for section in sections {
+    for section in self.sections {
       let start = end + section.spacingBefore
       end = start + Self.length(of: section)
       frames.append(Frame(start: start, end: end))
@@ -26,6 +29,24 @@ struct SectionFrames: Sendable {
     let first = frames.partitioningIndex { $0.end >= range.lowerBound }
     let end = frames.partitioningIndex { $0.start > range.upperBound }
     return first..<max(first, end)
+  }
+
+  private static func possible(_ section: VisibleWindow.Section) -> VisibleWindow.Section {
+    var section = section
+    let lengths: [Double]
+    switch section.layout {
+    case .grid(let columns, let rowLength):
+      lengths = [rowLength]
+      section.layout = .grid(columns: max(columns, 1), rowLength: rowLength)
+    case .row(let length, let itemLength, let viewLength):
+      lengths = [length, itemLength, viewLength]
+    }
+    section.itemCount = max(section.itemCount, 0)
+    section.spacingBefore = section.spacingBefore.isFinite ? max(section.spacingBefore, 0) : 0
+    if !lengths.allSatisfy({ $0.isFinite && $0 > 0 }) {
+      section = VisibleWindow.Section(.grid(columns: 1, rowLength: 1))
+    }
+    return section
   }
 
   private static func length(of section: VisibleWindow.Section) -> Double {

@@ -15,9 +15,9 @@ public struct VisibleWindow: Sendable {
   /// How far it looks, and what it may spend.
   public struct Configuration: Sendable, Hashable {
     /// Screens past the predicted stop that are looked at, at most; fewer where the link is fast.
-    public var aheadScreens = 1.5
+    public var aheadScreens = 2.5
     /// Screens on the other side.
-    public var behindScreens = 0.5
+    public var behindScreens = 0.25
     /// Bytes of pictures that are in flight or there and have not been visible yet, at most.
     public var byteBudget = 64 << 20
     /// Size of a preview as a share of the wanted size; `nil` (the default) for sources without one.
@@ -59,7 +59,7 @@ public struct VisibleWindow: Sendable {
   }
 
   private let configuration: Configuration
-  private var outer = MotionTracker()
+  private var outer = MotionTracker(habitualSpeed: Self.firstSpeed)
   private var viewLength = 0.0
   private var rows: [Int: MotionTracker] = [:]
   private var frames = SectionFrames()
@@ -69,6 +69,14 @@ public struct VisibleWindow: Sendable {
   private var nextPlanned = 0
   private var inFlightLimit = 0
   private var now = 0.0
+  private var plansSinceForgetting = 0
+
+  /// How fast a scroll is expected to go before it has gone anywhere, in points per second.
+  private static let firstSpeed = 3000.0
+  /// The same for a row, which may never be touched.
+  private static let firstRowSpeed = 400.0
+  /// What is far away is forgotten at most every so many plans.
+  private static let forgettingInterval = 16
 
   /// What was visible when the last plan was made.
   public private(set) var visibleCells: Set<WindowCell> = []
@@ -101,7 +109,8 @@ public struct VisibleWindow: Sendable {
 
   /// A row stands at `offset` of its own scroll at the time `seconds`.
   public mutating func row(_ section: Int, didScrollTo offset: Double, at seconds: Double) {
-    rows[section, default: MotionTracker()].didMove(to: offset, at: seconds)
+    rows[section, default: MotionTracker(habitualSpeed: Self.firstRowSpeed)]
+      .didMove(to: offset, at: seconds)
   }
 
   /// Items without a picture, which are never asked for.
@@ -132,20 +141,19 @@ public struct VisibleWindow: Sendable {
 
   /// What to do now, given what is known of the link.
   public mutating func plan(at seconds: Double, link: LinkFigures?) -> WindowPlan {
-    let link = link ?? .assumed
-    var forecast = WindowForecast(configuration, aheadScreens: configuration.aheadScreens)
+    let link = link?.possible ?? .assumed
+    var forecast = WindowForecast(configuration, link)
+    guard viewLength > 0 else { return plan(forecast, link: link, at: seconds) }
     let axis = AxisForecast(
-      outer.motion(at: seconds), direction: outer.direction, viewLength: viewLength,
-      contentLength: frames.end)
+      outer, at: seconds, viewLength: viewLength, contentLength: frames.end)
     let rows = rows
     forecast.addSections(
-      sections, frames, outer: axis,
+      frames, outer: axis, cellCount: visibleCells.isEmpty ? 12 : visibleCells.count,
       inner: { index, section in
         guard case .row(_, let itemLength, let viewLength) = section.layout else { return nil }
-        let row = rows[index] ?? MotionTracker()
         return AxisForecast(
-          row.motion(at: seconds), direction: row.direction, viewLength: viewLength,
-          contentLength: Double(section.itemCount) * itemLength)
+          rows[index] ?? MotionTracker(habitualSpeed: Self.firstRowSpeed), at: seconds,
+          viewLength: viewLength, contentLength: Double(section.itemCount) * itemLength)
       }, &cells)
     return plan(forecast, link: link, at: seconds)
   }
@@ -161,23 +169,28 @@ public struct VisibleWindow: Sendable {
     plan.inFlightLimit = inFlightLimit
     planned.removeAll(keepingCapacity: true)
     nextPlanned = 0
-    var bytes = cells.unseenBytes
+    visibleCells = forecast.visible
+    var budget = Budget(limit: configuration.byteBudget, used: cells.unseenBytes)
     for (cell, rung) in order(forecast.cells, link) {
       let ask = WindowAsk(cell.cell, rung)
       if cell.isVisible {
         plan.load.append(ask)
-      } else {
-        let share = rung == .full ? 1 : configuration.previewShare ?? 1
-        bytes += Int(link.meanBytes * share)
-        guard bytes <= configuration.byteBudget else { continue }
+      } else if budget.take(bytes(of: ask, link)) {
         plan.prefetch.append(ask)
+      } else {
+        continue
       }
       planned.append((ask, cell.isVisible))
     }
-    visibleCells = forecast.visible
-    plan.cancel = cancel(link)
-    if cells.count > 4 * forecast.examinedCount + 512 {
-      cells.keep { forecast.kept[$0.section]?.contains($0.item) ?? false }
+    plan.cancel = cancel(link, &budget)
+    cells.forgetFailed { forecast.items[$0.section]?.near.contains($0.item) ?? false }
+    plansSinceForgetting += 1
+    let isMuch =
+      cells.count > 4 * forecast.examinedCount + 512
+      || 2 * cells.unseenBytes > configuration.byteBudget
+    if isMuch, plansSinceForgetting >= Self.forgettingInterval {
+      plansSinceForgetting = 0
+      cells.forget { forecast.items[$0.section]?.kept.contains($0.item) ?? false }
     }
     return plan
   }
@@ -204,38 +217,63 @@ public struct VisibleWindow: Sendable {
     var finish = link.firstByteSeconds
     var late: [Int] = []
     for index in cells.indices.sorted(by: { (cells[$0].enter, $0) < (cells[$1].enter, $1) }) {
-      finish += service
-      if !cells[index].hasPreview, finish > cells[index].enter { late.append(index) }
+      if !cells[index].isFar { finish += service }
+      if cells[index].wantsPreview, cells[index].isFar || finish > cells[index].enter {
+        late.append(index)
+      }
     }
     let previews = FetchSchedule.order(
       candidates(late, service * share), delay: link.firstByteSeconds)
     let first = Set(previews.map(\.index))
     let others = FetchSchedule.order(
-      candidates(cells.indices.lazy.filter { !first.contains($0) }, service),
+      candidates(cells.indices.lazy.filter { !first.contains($0) && !cells[$0].isFar }, service),
       delay: link.firstByteSeconds + Double(previews.count) * service * share)
     return previews.map { (cells[$0.index], .preview) } + others.map { (cells[$0.index], .full) }
   }
 
-  /// What was started, is not planned, and has not begun to arrive; and what is in flight for items that are
-  /// gone.
-  private mutating func cancel(_ link: LinkFigures) -> [WindowAsk] {
+  /// What was started and is not planned, unless it has begun to arrive and the budget has room for it; and
+  /// what is in flight for items that are gone.
+  private mutating func cancel(_ link: LinkFigures, _ budget: inout Budget) -> [WindowAsk] {
     var cancelled = cells.takeOrphans()
     guard !cells.inFlight.isEmpty else { return cancelled }
     let wanted = Set(planned.lazy.map(\.ask))
-    for (ask, started) in cells.inFlight where !wanted.contains(ask) {
-      guard !visibleCells.contains(ask.cell), now < started + link.firstByteSeconds else {
-        continue
-      }
+    let others = cells.inFlight.filter {
+      !wanted.contains($0.key) && !visibleCells.contains($0.key.cell)
+    }
+    for (ask, started) in others.sorted(by: {
+      ($0.key.cell, $0.key.rung) < ($1.key.cell, $1.key.rung)
+    }) {
+      let hasBegun = now >= started + link.firstByteSeconds
+      if hasBegun, budget.take(bytes(of: ask, link)) { continue }
+      cells.askWasCancelled(ask)
       cancelled.append(ask)
     }
-    for ask in cancelled { cells.askWasCancelled(ask) }
-    return cancelled.sorted { ($0.cell, $0.rung) < ($1.cell, $1.rung) }
+    return cancelled
+  }
+
+  /// What a picture is expected to take.
+  private func bytes(of ask: WindowAsk, _ link: LinkFigures) -> Int {
+    let bytes = link.meanBytes * (ask.rung == .full ? 1 : configuration.previewShare ?? 1)
+    return Int(min(bytes, 1e12))
+  }
+
+  /// What may be spent on what nobody sees.
+  private struct Budget {
+    let limit: Int
+    var used: Int
+
+    /// - Returns: `false` if there is not so much left; then nothing is taken.
+    mutating func take(_ bytes: Int) -> Bool {
+      guard used + bytes <= limit else { return false }
+      used += bytes
+      return true
+    }
   }
 
   /// What keeps the link full, and three more that are about to be received.
   private static func inFlightLimit(_ link: LinkFigures, isLadder: Bool) -> Int {
     let mean = link.meanBytes * (isLadder ? 0.5 : 1)
-    let pipe = link.bytesPerSecond * link.firstByteSeconds / mean
+    let pipe = min(link.bytesPerSecond * link.firstByteSeconds / mean, 1000)
     return max(4, min(32, Int(pipe.rounded(.up)) + 3))
   }
 
@@ -253,4 +291,9 @@ public struct VisibleWindow: Sendable {
 
   /// What is in flight.
   public var inFlight: Set<WindowAsk> { Set(cells.inFlight.keys) }
+
+  /// Whether the picture of a cell near the window is there in the wanted size.
+  public func holds(_ cell: WindowCell) -> Bool {
+    cells.state(of: cell)?.full == .held
+  }
 }

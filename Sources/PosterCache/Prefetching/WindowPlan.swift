@@ -35,4 +35,16 @@ public struct LinkFigures: Sendable, Hashable {
   /// What is assumed before anything has been measured: 80 ms, 20 Mbit/s, 40 KB.
   public static let assumed = LinkFigures(
     firstByteSeconds: 0.08, bytesPerSecond: 2_500_000, meanBytes: 40_000)
+
+  /// The same with what is assumed in place of what is impossible.
+  var possible: LinkFigures {
+    func possible(_ value: Double, _ assumed: Double) -> Double {
+      value.isFinite && value > 0 ? value : assumed
+    }
+    let assumed = Self.assumed
+    return LinkFigures(
+      firstByteSeconds: possible(firstByteSeconds, assumed.firstByteSeconds),
+      bytesPerSecond: possible(bytesPerSecond, assumed.bytesPerSecond),
+      meanBytes: possible(meanBytes, assumed.meanBytes))
+  }
 }
