@@ -22,7 +22,9 @@ struct ScrollOutcome: Sendable {
   var frames: Int
   /// Posters that came.
   var posters = 0
-  var connections = 0
+  /// Connections that were opened, and pages that were asked for; `nil` in a simulation, which has neither.
+  var connections: Int?
+  var pagesAsked: Int?
   /// Pages that came.
   var pages = 0
   var pageFailures: [Failure] = []

@@ -81,7 +81,10 @@ final class ScrollRecorder: Sendable {
 
   /// There is no picture for a cell.
   func cellHasNoPicture(_ place: WindowCell) {
-    record.withLock { $0.tally.cellHasNoPicture(place) }
+    record.withLock { record in
+      record.tally.cellHasNoPicture(place)
+      record.timeline.cellHasNoPicture(place)
+    }
   }
 
   /// It is over.

@@ -79,10 +79,16 @@ struct ScrollReplayRun {
     record.tally.cancelled = fetching.cancelled
     record.tally.reconnects = Self.reconnects(fetching)
     record.tally.pagesAsked = asking.pagesAsked
+    var report = record.tally.report(at: record.timeline.seconds)
+    // What came and made no picture, as it was stopped.
+    let surplus = max(fetching.pictureBytes - report.receivedBytes, 0)
+    report.receivedBytes += surplus
+    report.wastedBytes += surplus
     return ScrollOutcome(
-      options: options, trace: trace.name, report: record.tally.report(at: record.timeline.seconds),
+      options: options, trace: trace.name, report: report,
       timeline: record.timeline, seconds: record.timeline.seconds, frames: frames,
       posters: record.arrived.count, connections: fetching.connectionsOpened,
+      pagesAsked: asking.pagesAsked,
       pages: asking.pagesFinished,
       pageFailures: pageFailures.all.map {
         .init(address: $0.address, error: options.listing.source.explaining($0.error))

@@ -61,9 +61,9 @@ struct ScrollReport {
       ("bytes", .integer(viewer.receivedBytes)),
       ("wasted_bytes", .integer(viewer.wastedBytes)),
       ("cancelled", .object(stages.map { ($0.key, .integer($0.count)) })),
-      ("connections", .integer(outcome.connections)),
+      ("connections", outcome.connections.map(JSON.integer) ?? .null),
       ("reconnects", .integer(viewer.reconnects)),
-      ("pages", .integer(viewer.pagesAsked)),
+      ("pages", outcome.pagesAsked.map(JSON.integer) ?? .null),
       ("failed", .integer(outcome.posterFailures.count)),
       (
         "failures",
@@ -116,27 +116,29 @@ struct ScrollReport {
     let waits = viewer.waitMilliseconds
     var lines = [
       title,
-      "  visible    \(counted(viewer.cells, "cell")), of which \(counted(viewer.visits, "visit"))"
-        + " \(viewer.visits == 1 ? "was" : "were") paid; \(viewer.neverSeen) ended blank",
-      "  blank      \(Self.percent(viewer.blankRatio)) of the time for which cells were visible",
+      "  visible     \(counted(viewer.cells, "cell")); \(viewer.neverSeen) of"
+        + " \(counted(viewer.visits, "visit")) ended before anything was shown",
+      "  blank       \(Self.percent(viewer.blankRatio)) of the time that cells were visible",
     ]
     if outcome.options.preview != nil {
-      lines.append("  preview    \(Self.percent(viewer.softRatio)) of it")
+      lines.append("  preview     \(Self.percent(viewer.softRatio)) of it")
     }
     lines += [
-      "  wait       until something was to be seen: \(Self.whole(waits.p50)) ms for half of the"
-        + " visits, \(Self.whole(waits.p95)) for 95%, \(Self.whole(waits.p99)) for 99%",
-      "  prefetched \(viewer.prefetched), \(viewer.used) of them used",
-      "  fetched    \(ByteSize(bytes: viewer.receivedBytes)),"
-        + " \(ByteSize(bytes: viewer.wastedBytes)) (\(Self.percent(viewer.wasteShare))) of them"
-        + " never seen",
-      "  cancelled  \(cancelledWords)",
-      "  network    \(counted(viewer.pagesAsked, "page")),"
-        + " \(counted(outcome.connections, "connection")),"
-        + " \(viewer.reconnects) in place of closed ones",
+      "  wait        \(Self.whole(waits.p50)) ms until half of the visits showed something,"
+        + " \(Self.whole(waits.p95)) ms for 95%, \(Self.whole(waits.p99)) ms for 99%",
+      "  prefetched  \(viewer.prefetched), of which \(viewer.used) were seen",
+      "  fetched     \(ByteSize(bytes: viewer.receivedBytes)),"
+        + " \(ByteSize(bytes: viewer.wastedBytes)) (\(Self.percent(viewer.wasteShare))) of it for"
+        + " nobody",
+      "  cancelled   \(cancelledWords)",
     ]
+    if let connections = outcome.connections, let pages = outcome.pagesAsked {
+      lines.append(
+        "  network     \(counted(pages, "page")), \(counted(connections, "connection")),"
+          + " \(viewer.reconnects) of them in place of closed ones")
+    }
     let failed = outcome.failures.count
-    if failed > 0 { lines.append("  failed     \(failed)") }
+    if failed > 0 { lines.append("  failed      \(failed)") }
     return lines.joined(separator: "\n") + "\n"
   }
 

@@ -21,9 +21,11 @@ struct ScrollSimulation {
       policy, bytesPerSecond: bytesPerSecond,
       latency: Double(link.latencyMilliseconds) / 1000)
     let seconds = trace.samples.last?.seconds ?? 0
+    let timeline = recorder.timeline(endingAt: seconds)
     return ScrollOutcome(
-      options: options, trace: trace.name, report: result.report,
-      timeline: recorder.timeline(endingAt: seconds), seconds: seconds, frames: result.plans)
+      options: options, trace: trace.name, report: result.report, timeline: timeline,
+      seconds: seconds, frames: result.plans,
+      posters: timeline.cells.values.count { $0.arrivedAt != nil })
   }
 }
 

@@ -28,7 +28,8 @@ struct ScrollPlot {
       seconds = max(timeline.seconds, 0.001)
       width = min(max(Int(seconds * 90), 760), 1600)
       var items = timeline.sections.map { _ in 0 }
-      for cell in timeline.cells.keys where items.indices.contains(cell.section) {
+      for (cell, history) in timeline.cells
+      where items.indices.contains(cell.section) && !history.isEmpty {
         items[cell.section] = max(items[cell.section], cell.item + 1)
       }
       let all = max(items.reduce(0, +), 1)
@@ -66,7 +67,7 @@ struct ScrollPlot {
 
   /// What colours mean.
   enum Meaning: CaseIterable {
-    case blank, preview, full, waiting, unused
+    case blank, preview, full, waiting, unused, absent
 
     var ink: PlotCanvas.Ink {
       switch self {
@@ -75,6 +76,7 @@ struct ScrollPlot {
       case .full: .init(72, 160, 92)
       case .waiting: .init(178, 206, 236)
       case .unused: .init(130, 80, 190)
+      case .absent: .init(200, 200, 206)
       }
     }
 
@@ -85,6 +87,7 @@ struct ScrollPlot {
       case .full: "full picture"
       case .waiting: "fetched ahead"
       case .unused: "never seen"
+      case .absent: "has no picture"
       }
     }
   }
@@ -120,7 +123,8 @@ struct ScrollPlot {
   // MARK: - Axes
 
   private mutating func drawHead(_ title: String) {
-    canvas.write(title, x: Layout.left, y: 16, scale: 2, Self.writing)
+    let fits = PlotCanvas.width(of: title, scale: 2) <= layout.width
+    canvas.write(title, x: Layout.left, y: 16, scale: fits ? 2 : 1, Self.writing)
     var x = Layout.left
     for meaning in Meaning.allCases {
       canvas.fill(x: x..<x + 18, y: 52..<66, meaning.ink)
@@ -194,7 +198,7 @@ struct ScrollPlot {
   private mutating func drawCells() {
     // In order, so that where a pixel stands for several cells the picture is always the same.
     for (place, cell) in timeline.cells.sorted(by: { $0.key < $1.key })
-    where layout.items.indices.contains(place.section) {
+    where layout.items.indices.contains(place.section) && !cell.isEmpty {
       draw(cell, y: layout.y(place))
     }
   }
@@ -205,10 +209,15 @@ struct ScrollPlot {
       if let first = cell.showings.first {
         if arrived < first.begin { fill(arrived, first.begin, y: y, .waiting) }
       } else {
-        canvas.fill(x: x..<x + Self.markWidth, y: y, Meaning.unused.ink)
+        let end = min(x + Self.markWidth, Layout.left + layout.width)
+        canvas.fill(x: min(x, end - 1)..<end, y: y, Meaning.unused.ink)
       }
     }
     for showing in cell.showings {
+      if cell.hasNoPicture {
+        fill(showing.begin, showing.end, y: y, .absent)
+        continue
+      }
       let any = min(showing.anyAt ?? showing.end, showing.end)
       let full = max(min(showing.fullAt ?? showing.end, showing.end), any)
       fill(showing.begin, any, y: y, .blank)
@@ -223,4 +232,9 @@ struct ScrollPlot {
     let first = layout.x(begin)
     canvas.fill(x: first..<max(layout.x(end), first + 1), y: y, meaning.ink)
   }
+}
+
+extension ScrollTimeline.Cell {
+  /// Whether there is nothing to draw of it.
+  fileprivate var isEmpty: Bool { showings.isEmpty && arrivedAt == nil }
 }

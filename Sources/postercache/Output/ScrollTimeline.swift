@@ -22,12 +22,15 @@ struct ScrollTimeline: Sendable, Equatable {
     var showings: [Showing] = []
     /// When the first picture of it had been fetched, visible or not; `nil` for never.
     var arrivedAt: Double?
+    /// Whether there is no picture for it.
+    var hasNoPicture = false
     /// The largest picture that it can show.
     fileprivate var shows: WindowAsk.Rung?
 
-    init(showings: [Showing] = [], arrivedAt: Double? = nil) {
+    init(showings: [Showing] = [], arrivedAt: Double? = nil, hasNoPicture: Bool = false) {
       self.showings = showings
       self.arrivedAt = arrivedAt
+      self.hasNoPicture = hasNoPicture
     }
   }
 
@@ -35,7 +38,7 @@ struct ScrollTimeline: Sendable, Equatable {
   private(set) var seconds: Double
   /// What to call each section, from top to bottom.
   let sections: [String]
-  /// Every cell that was visible or fetched.
+  /// Every cell that was visible or fetched, and those without a picture.
   private(set) var cells: [WindowCell: Cell]
   private var visible: [Range<Int>] = []
 
@@ -88,6 +91,11 @@ struct ScrollTimeline: Sendable, Equatable {
   /// A cell, which is not visible, shows nothing any more, and has to get its picture again.
   mutating func pictureDidVanish(from place: WindowCell) {
     cells[place]?.shows = nil
+  }
+
+  /// There is no picture for a cell.
+  mutating func cellHasNoPicture(_ place: WindowCell) {
+    cells[place, default: Cell()].hasNoPicture = true
   }
 
   /// A picture was fetched for a cell.

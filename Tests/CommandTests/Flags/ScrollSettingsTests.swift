@@ -12,7 +12,8 @@ struct ScrollSettingsTests {
       scroll.sections == [.init(list: .trending(media: .all, window: .day), isRow: false)])
     #expect(scroll.listing.pageLimit == nil && scroll.listing.posterLimit == nil)
     #expect(scroll.listing.size == .w342 && scroll.listing.source == .demo)
-    #expect(scroll.trace == .seed(1, .iOSFlings) && scroll.policy == .adaptive && scroll.seconds == nil)
+    #expect(
+      scroll.trace == .seed(1, .iOSFlings) && scroll.policy == .adaptive && scroll.seconds == nil)
     #expect(scroll.viewport == PixelSize(width: 390, height: 844))
     #expect(scroll.cell == PixelSize(width: 120, height: 180))
     #expect(scroll.preview == nil && scroll.plot == nil && scroll.cacheDirectory == nil)
@@ -49,9 +50,10 @@ struct ScrollSettingsTests {
       ])
     let alone = try scroll("scroll --rows recommendations --id 7 --demo")
     #expect(
-      alone.trace == .seed(1, .rows) && alone.sections == [
-        .init(list: RowName.recommendations.list(media: .movie, id: 7), isRow: true)
-      ])
+      alone.trace == .seed(1, .rows)
+        && alone.sections == [
+          .init(list: RowName.recommendations.list(media: .movie, id: 7), isRow: true)
+        ])
   }
 
   @Test func `policies and kinds of movement are named`() throws {

@@ -29,6 +29,9 @@ struct ScrollPlotTests {
         cell(1, 2): .init(showings: [.init(begin: 2, end: 3)]),
         // Fetched for nobody.
         cell(1, 3): .init(arrivedAt: 2),
+        // Has none.
+        cell(1, 0): .init(showings: [.init(begin: 1, end: 2)], hasNoPicture: true),
+        cell(1, 9): .init(hasNoPicture: true),
       ])
   }
 
@@ -47,7 +50,7 @@ struct ScrollPlotTests {
       (cell(0, 0), 3.6, nil), (cell(1, 1), 0.3, nil), (cell(1, 1), 0.8, .waiting),
       (cell(1, 1), 1.6, .full), (cell(1, 1), 2.6, nil), (cell(1, 1), 3.6, .full),
       (cell(1, 2), 2.6, .blank), (cell(1, 2), 3.6, nil), (cell(1, 3), 1.6, nil),
-      (cell(1, 3), 2.01, .unused), (cell(1, 3), 3.6, nil), (cell(1, 0), 1.6, nil),
+      (cell(1, 3), 2.01, .unused), (cell(1, 3), 3.6, nil), (cell(1, 0), 1.6, .absent),
     ]
     for (cell, seconds, meaning) in expected {
       #expect(
@@ -76,6 +79,33 @@ struct ScrollPlotTests {
       #expect(layout.y(cell(1, item)).upperBound == layout.y(cell(1, item + 1)).lowerBound)
     }
     #expect(layout.y(cell(1, 3)).upperBound == Layout.top + layout.height)
+  }
+
+  @Test func `what happens is noted cell by cell`() {
+    var timeline = ScrollTimeline(sections: ["trending"])
+    timeline.cellHasNoPicture(cell(0, 2))
+    timeline.screenDidChange(to: [0..<2], at: 0)
+    timeline.pictureDidArrive(for: cell(0, 0), at: 0.5)
+    timeline.pictureDidAppear(in: cell(0, 0), .preview, at: 0.5)
+    timeline.pictureDidAppear(in: cell(0, 0), .full, at: 1)
+    timeline.pictureDidArrive(for: cell(0, 0), at: 1)
+    timeline.screenDidChange(to: [1..<3], at: 2)
+    timeline.pictureDidVanish(from: cell(0, 0))
+    timeline.pictureDidAppear(in: cell(0, 3), .full, at: 2.5)
+    timeline.screenDidChange(to: [0..<4], at: 3)
+    timeline.didEnd(at: 4)
+    #expect(timeline.seconds == 4)
+    let first = [
+      ScrollTimeline.Showing(begin: 0, end: 2, anyAt: 0.5, fullAt: 1),
+      ScrollTimeline.Showing(begin: 3, end: 4),
+    ]
+    #expect(timeline.cells[cell(0, 0)]?.showings == first)
+    #expect(timeline.cells[cell(0, 0)]?.arrivedAt == 0.5)
+    #expect(timeline.cells[cell(0, 1)]?.showings == [.init(begin: 0, end: 4)])
+    #expect(timeline.cells[cell(0, 2)]?.hasNoPicture == true)
+    #expect(timeline.cells[cell(0, 2)]?.showings == [.init(begin: 2, end: 4)])
+    #expect(
+      timeline.cells[cell(0, 3)]?.showings == [.init(begin: 3, end: 4, anyAt: 3, fullAt: 3)])
   }
 
   @Test func `very many items and very long scrolls stay a picture that can be looked at`() {
