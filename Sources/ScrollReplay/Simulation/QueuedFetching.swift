@@ -133,7 +133,7 @@ package struct QueuedFetching: SimulatedFetching {
     let left = running.first { $0.value.ask == ask }.flatMap { link.bytesLeft(of: $0.key) }
     carryOut(
       queue.ticketWasDropped(ticket, now: now) { _, link in
-        left.map { link.isNearlyDone(bytesLeft: Int($0.rounded(.up))) } ?? false
+        link.isNearlyDone(bytesLeft: left.map { Int($0.rounded(.up)) })
       })
   }
 
