@@ -34,7 +34,8 @@ package struct FetchStatistics: Sendable, Hashable {
         + storing
     }
 
-    package init() {}
+    /// None at all.
+    package static var none: Cancelled { Cancelled() }
   }
 }
 
