@@ -223,7 +223,7 @@ final class FetchDriver {
       preconditionFailure("a transfer ended that nobody started")
     }
     running[id] = nil
-    countConnections(of: transfer)
+    countTraffic(of: run)
     let result = transfer.finish(code, run.request).map { response in
       var response = response
       response.requestedAt = run.requestedAt
@@ -262,9 +262,12 @@ final class FetchDriver {
     }
   }
 
-  private func countConnections(of transfer: CurlTransfer) {
-    let count = transfer.connectionCount
+  private func countTraffic(of run: Running) {
+    let count = run.transfer.connectionCount
     if count > 0 { counters.connectionsOpened.add(count, ordering: .relaxed) }
+    if run.request.kind == .picture {
+      counters.pictureBytes.add(run.transfer.receivedCount, ordering: .relaxed)
+    }
   }
 
   /// What a transfer that has ended tells about the way to its host; `nil` if it is a page, which takes
@@ -323,12 +326,13 @@ final class FetchDriver {
       switch action {
       case .start(let id): start(id)
       case .abort(let id):
-        guard let transfer = running[id]?.transfer else {
+        guard let run = running[id] else {
           preconditionFailure("transfer \(id) aborted without running")
         }
+        let transfer = run.transfer
         running[id] = nil
         counters.transferWasStopped(at: transfer.stage)
-        countConnections(of: transfer)
+        countTraffic(of: run)
         keepPartial(of: transfer)
         remove(transfer)
       case .prioritize(let id, let priority):

@@ -183,6 +183,9 @@ public final class PosterPipeline: Sendable {
     return PageResponse(status: response.status, body: response.body)
   }
 
+  /// How hard its fetcher has worked so far.
+  package var fetchStatistics: FetchStatistics { fetcher.statistics }
+
   // MARK: - Ending
 
   /// Waits until no poster that is in use already is being asked about: for programs that are about to
