@@ -42,7 +42,9 @@ struct ScrollSuite: Suite {
         """)
     report.tables.append(overall(runs))
     report.tables += runs.links.indices.map { table(runs, link: $0) }
-    report.tables.append(byKind(runs))
+    report.tables.append(
+      byKind(runs, "Blank time by the way of scrolling", "Blank time") { $0.blank })
+    report.tables.append(byKind(runs, "Waste by the way of scrolling", "Waste") { $0.waste })
     return report
   }
 
@@ -121,17 +123,19 @@ struct ScrollSuite: Suite {
       .map { ($0, runs.mean($0, link: link).blank) }.min { $0.1 < $1.1 }
   }
 
-  private func byKind(_ runs: ScrollRuns) -> FigureTable {
+  private func byKind(
+    _ runs: ScrollRuns, _ title: String, _ what: String,
+    _ value: (ScrollRuns.Figures) -> Double
+  ) -> FigureTable {
     var kinds: [String] = []
     for ground in runs.grounds where !kinds.contains(ground.kind) { kinds.append(ground.kind) }
     return FigureTable(
-      title: "By the way of scrolling",
-      conditions: "Blank time in percent, the mean over all links.",
+      title: title, conditions: "\(what) in percent, the mean over all links.",
       columns: kinds,
       rows: runs.contestants.indices.map { place in
         FigureTable.Row(
           name: runs.contestants[place].name,
-          values: kinds.map { runs.mean(place, kind: $0).blank * 100 })
+          values: kinds.map { value(runs.mean(place, kind: $0)) * 100 })
       }, demands: [])
   }
 }

@@ -40,8 +40,10 @@ package enum LookAhead: Sendable, Hashable {
   }
 }
 
-/// The policy that wants what ``LookAhead`` says: visible cells first, in the order in which they became
-/// visible, and everything else is let go of.
+/// The policy that wants what ``LookAhead`` says: visible cells first, and lets go of everything else.
+///
+/// Visible cells are fetched in the order in which they became visible, as cells do that fetch for
+/// themselves; those of ``LookAhead/screens(lead:trail:)``, which are fetched for them, from top to bottom.
 package struct LookAheadPolicy: ScrollPolicy {
   private let lookAhead: LookAhead
   private let slots: Int?
@@ -73,11 +75,13 @@ package struct LookAheadPolicy: ScrollPolicy {
   package mutating func plan(at seconds: Double, link: LinkFigures?) -> WindowPlan {
     guard let state else { return WindowPlan() }
     let ahead = lookAhead.cells(of: state)
-    wanted = appeared + ahead
+    let visible: [WindowCell]
+    if case .screens = lookAhead { visible = state.visibleCells } else { visible = appeared }
+    wanted = visible + ahead
     if slots == nil { limit = (link ?? .assumed).adaptiveSlots }
     let all = Set(wanted)
     var plan = WindowPlan()
-    plan.load = appeared.filter { !settled.contains($0) }.map { WindowAsk($0) }
+    plan.load = visible.filter { !settled.contains($0) }.map { WindowAsk($0) }
     plan.prefetch = ahead.filter { !settled.contains($0) }.map { WindowAsk($0) }
     plan.cancel = inFlight.subtracting(all).sorted().map { WindowAsk($0) }
     plan.inFlightLimit = limit

@@ -51,15 +51,17 @@ package struct OraclePolicy: ScrollPolicy {
     }
     near.removeAll { $0.leave <= seconds || settled.contains($0.cell) }
     var seen: Set<WindowCell> = []
-    let candidates = near.compactMap { visit in
-      seen.insert(visit.cell).inserted
-        ? OracleSchedule.Candidate(
-          enter: max(0, visit.enter - seconds), leave: visit.leave - seconds, cell: visit.cell)
-        : nil
+    var candidates: [FetchSchedule.Candidate] = []
+    var cells: [WindowCell] = []
+    for visit in near where seen.insert(visit.cell).inserted {
+      let left = bytesLeft[visit.cell] ?? Double(bytes(visit.cell))
+      candidates.append(
+        FetchSchedule.Candidate(
+          enter: max(0, visit.enter - seconds), leave: visit.leave - seconds, weight: 1,
+          service: left / link.bytesPerSecond, index: cells.count))
+      cells.append(visit.cell)
     }
-    wanted = OracleSchedule.order(candidates, latency: link.firstByteSeconds) {
-      (bytesLeft[$0] ?? Double(bytes($0))) / link.bytesPerSecond
-    }
+    wanted = FetchSchedule.order(candidates, delay: link.firstByteSeconds).map { cells[$0.index] }
     let all = Set(wanted)
     var plan = WindowPlan()
     plan.load = wanted.filter { state?.isVisible($0) == true }.map { WindowAsk($0) }

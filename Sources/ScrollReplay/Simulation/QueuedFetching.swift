@@ -19,7 +19,7 @@ package struct QueuedFetching: SimulatedFetching {
   private var partialOrder: [WindowAsk] = []
   private var received: [(cell: WindowCell, bytes: Int)] = []
   private var arrivals: [WindowAsk] = []
-  private var stopped = FetchStatistics.Cancelled()
+  private var stopped = FetchStatistics.Cancelled.none
   package private(set) var reconnects = 0
   package private(set) var figures: LinkFigures?
 
@@ -192,7 +192,7 @@ package struct QueuedFetching: SimulatedFetching {
     guard let run = running.removeValue(forKey: id) else { return }
     reconnects += 1
     if link.receivedBytes(of: id) == nil { stopped.requesting += 1 } else { stopped.receiving += 1 }
-    let bytes = Int(link.stop(id))
+    let bytes = Int(link.stop(id).rounded())
     guard bytes > 0 else { return }
     received.append((run.ask.cell, bytes))
     keep(pictures.bytes(run.ask) - run.bytes + bytes, of: run.ask)
@@ -216,7 +216,7 @@ package struct QueuedFetching: SimulatedFetching {
 
   package mutating func end() {
     for (id, run) in running {
-      let bytes = Int(link.stop(id))
+      let bytes = Int(link.stop(id).rounded())
       if bytes > 0 { received.append((run.ask.cell, bytes)) }
     }
     running = [:]

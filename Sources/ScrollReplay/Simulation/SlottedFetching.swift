@@ -9,7 +9,7 @@ package struct SlottedFetching: SimulatedFetching {
   private var link: SimulatedLink
   private var running: [Int: WindowAsk] = [:]
   private var received: [(cell: WindowCell, bytes: Int)] = []
-  package private(set) var cancelled = FetchStatistics.Cancelled()
+  package private(set) var cancelled = FetchStatistics.Cancelled.none
   package let figures: LinkFigures?
 
   /// - Parameters:
@@ -72,7 +72,7 @@ package struct SlottedFetching: SimulatedFetching {
   }
 
   package mutating func end() {
-    for (id, ask) in running { received.append((ask.cell, Int(link.stop(id)))) }
+    for (id, ask) in running { received.append((ask.cell, Int(link.stop(id).rounded()))) }
     running = [:]
   }
 }

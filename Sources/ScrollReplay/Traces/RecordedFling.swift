@@ -39,8 +39,13 @@ package struct RecordedFling: Sendable, Hashable {
         let points: [Point]
       }
       struct Point: Decodable {
-        let t_ns: Double
+        let nanoseconds: Double
         let y: Double
+
+        private enum CodingKeys: String, CodingKey {
+          case nanoseconds = "t_ns"
+          case y
+        }
       }
       let flings: [Fling]
     }
@@ -51,7 +56,7 @@ package struct RecordedFling: Sendable, Hashable {
       throw PosterError(.invalidConfiguration, "no recorded flings: the file is not as expected")
     }
     return try file.flings.map { fling throws(PosterError) in
-      let times = fling.points.map { ($0.t_ns - fling.points[0].t_ns) / 1e9 }
+      let times = fling.points.map { ($0.nanoseconds - fling.points[0].nanoseconds) / 1e9 }
       let distances = fling.points.map { (fling.points[0].y - $0.y) * pointsPerPixel }
       guard times.count >= 2, zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 }),
         (times + distances).allSatisfy({ $0.isFinite })

@@ -23,7 +23,7 @@ package struct ViewerReport: Sendable, Hashable {
   package var receivedBytes = 0
   package var wastedBytes = 0
   /// Transfers that were let go of, by what they were doing.
-  package var cancelled = FetchStatistics.Cancelled()
+  package var cancelled = FetchStatistics.Cancelled.none
   /// Connections that were closed with a transfer on them.
   package var reconnects = 0
   /// Pages that were asked for.

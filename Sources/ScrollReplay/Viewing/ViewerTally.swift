@@ -7,7 +7,7 @@ import PosterCache
 /// soft, one that shows nothing as blank; one without any picture does not count at all.
 package struct ViewerTally: Sendable {
   /// Transfers that were let go of, by what they were doing.
-  package var cancelled = FetchStatistics.Cancelled()
+  package var cancelled = FetchStatistics.Cancelled.none
   /// Connections that were closed with a transfer on them, so that another one had to be made.
   package var reconnects = 0
   /// Pages that were asked for.
