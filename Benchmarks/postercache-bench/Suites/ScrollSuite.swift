@@ -44,17 +44,11 @@ struct ScrollSuite: Suite {
         """)
     report.tables.append(overall(runs))
     report.tables += runs.links.indices.map { table(runs, link: $0) }
-<<<<<<< HEAD
-    report.tables.append(
-      byKind(runs, "Blank time by the way of scrolling", "Blank time") { $0.blank })
-    report.tables.append(byKind(runs, "Waste by the way of scrolling", "Waste") { $0.waste })
-=======
     report.tables.append(byKind(runs))
     report.tables.append(calm(runs))
     if let directory = context.options.plotsDirectory {
       try plot(runs, into: directory)
     }
->>>>>>> replay
     return report
   }
 
@@ -133,19 +127,17 @@ struct ScrollSuite: Suite {
       .map { ($0, runs.mean($0, link: link).blank) }.min { $0.1 < $1.1 }
   }
 
-  private func byKind(
-    _ runs: ScrollRuns, _ title: String, _ what: String,
-    _ value: (ScrollRuns.Figures) -> Double
-  ) -> FigureTable {
+  private func byKind(_ runs: ScrollRuns) -> FigureTable {
     var kinds: [String] = []
     for ground in runs.grounds where !kinds.contains(ground.kind) { kinds.append(ground.kind) }
     return FigureTable(
-      title: title, conditions: "\(what) in percent, the mean over all links.",
+      title: "By the way of scrolling",
+      conditions: "Blank time in percent, the mean over all links.",
       columns: kinds,
       rows: runs.contestants.indices.map { place in
         FigureTable.Row(
           name: runs.contestants[place].name,
-          values: kinds.map { value(runs.mean(place, kind: $0)) * 100 })
+          values: kinds.map { runs.mean(place, kind: $0).blank * 100 })
       }, demands: [])
   }
 
