@@ -23,7 +23,7 @@ struct ScrollSuite: Suite {
     let isQuick = context.options.isQuick
     let grounds = ScrollGround.all(each: isQuick ? 2 : 6, recorded: recorded)
     let contestants =
-      [.oracle, .ours, .ladder] + ScrollContestant.fixed + (isQuick ? [] : ScrollContestant.aheads)
+      [.oracle, .ours, .knowing, .ladder] + ScrollContestant.fixed + (isQuick ? [] : ScrollContestant.aheads)
     BenchContext.progress(
       "\(Self.name): \(contestants.count) policies, \(ScrollLink.all.count) links, "
         + "\(grounds.count) traces")

@@ -172,7 +172,7 @@ package struct QueuedFetching: SimulatedFetching {
     running[id] = Running(
       ask: ask, startedAt: link.seconds, bytesBefore: link.receivedBytes, bytes: bytes)
     link.start(id, bytes: Double(bytes), latency: isReused ? latency : 2 * latency)
-    figures = queue.link(of: id).figures ?? figures
+    figures = queue.link(toHost: queue.host(of: id)).figures ?? figures
   }
 
   private mutating func finish(_ id: TransferQueue.TransferID) {
@@ -184,7 +184,7 @@ package struct QueuedFetching: SimulatedFetching {
       bytesPerSecond: (link.receivedBytes - run.bytesBefore)
         / max(link.seconds - run.startedAt, 1e-9))
     let actions = queue.transferDidFinish(id, .final, sample: sample, now: now, jitter: 0)
-    if let other = running.keys.first { figures = queue.link(of: other).figures ?? figures }
+    if let other = running.keys.first { figures = queue.link(toHost: queue.host(of: other)).figures ?? figures }
     carryOut(actions, finished: run.ask)
   }
 
