@@ -114,7 +114,7 @@ extension Settings.Action {
   /// Whether an interruption leaves something to put in order.
   var endsGracefully: Bool {
     switch self {
-    case .warm, .get, .export, .sheet, .demoOrigin: true
+    case .warm, .get, .export, .sheet, .scroll, .demoOrigin: true
     case .list, .stats, .verify, .pin, .unpin, .evict, .trim, .clear: false
     }
   }

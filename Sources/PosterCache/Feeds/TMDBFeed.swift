@@ -33,12 +33,14 @@ public struct TMDBFeed: FeedSource {
   ///   - pageLimit: how many pages to ask for at most; `nil` for all, at most 500. Default `nil`.
   ///   - itemLimit: how many entries with a picture to return at most. Default `nil`, all.
   ///   - load: loads one page.
-  /// - Throws: ``PosterError/Code/invalidConfiguration`` if `language` is no language,
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if `language` is no language or there is no such
+  ///   list as `list`,
   ///   ``PosterError/Code/invalidAddress`` if `api` is too long to be followed by a page's number.
   public init(
     _ list: TMDBList, api: PosterAddress = .tmdbAPI, credential: Credential?,
     language: String? = nil, pageLimit: Int? = nil, itemLimit: Int? = nil, load: @escaping Load
   ) throws(PosterError) {
+    try list.validate()
     if let language {
       let isTag = language.allSatisfy {
         $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-"

@@ -29,7 +29,9 @@ final class CurlTransfer {
   /// Which transfer of the queue this is, while it runs.
   var id: TransferQueue.TransferID?
   /// What counts the bytes of its host, while it runs.
-  var meter: ReceiveMeter?
+  var meter: HostMeter?
+  /// Whether the meter knows that its answer has begun.
+  private var isMetered = false
 
   /// What the transfer is about.
   var kind = FetchRequest.Kind.picture
@@ -160,16 +162,32 @@ final class CurlTransfer {
   }
 
   private func didReceive(header line: UnsafeRawBufferPointer) {
-    if progress.firstByteAt == nil { progress.answerDidBegin(now: monotonicNanoseconds()) }
+    if progress.firstByteAt == nil {
+      progress.answerDidBegin(now: monotonicNanoseconds())
+      isMetered = meter != nil
+      meter?.answerDidBegin()
+    }
     if receiver.didReceive(header: line) {
+      endMetering()
       hops.redirectWasReceived()
       progress.willRequestAgain(resolvedAfter: size(CURLINFO_NAMELOOKUP_TIME_T))
     }
   }
 
   private func didReceive(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    meter?.add(bytes.count)
+    if isMetered { meter?.didReceive(bytes.count) }
     return receiver.didReceive(bytes, from: redirectedSource)
+  }
+
+  /// Lets go of the meter, which has to know that no more of the answer comes.
+  func stopMetering() {
+    endMetering()
+    meter = nil
+  }
+
+  private func endMetering() {
+    if isMetered { meter?.answerDidEnd() }
+    isMetered = false
   }
 
   /// Where the answer comes from, if that is not the address asked for.

@@ -12,6 +12,7 @@ final class FetchDriver {
   private let clock: PosterClock
   private let inbox: FetchInbox
   private let counters: FetchCounters
+  private let links: LinkTable
   private let poller: SocketPoller
   // Set in `init`, once there is a `self` for the callbacks to point to.
   private var options: CurlOptions!
@@ -30,7 +31,8 @@ final class FetchDriver {
   private var partials = PartialStore()
   private let unclaimed: UnclaimedReceiver
   /// By the queue's number of the host.
-  private var meters: ContiguousArray<ReceiveMeter> = []
+  private var meters: ContiguousArray<HostMeter> = []
+  private let turn = FetchTurn()
   /// Transfers that the queue has started and that cannot be made.
   private var refused: [(id: TransferQueue.TransferID, failure: FetchFailure)] = []
   private var curlDeadline: UInt64?
@@ -39,7 +41,7 @@ final class FetchDriver {
   private struct Running {
     let transfer: CurlTransfer
     let request: FetchRequest
-    let meter: ReceiveMeter
+    let meter: HostMeter
     let startedAt: UInt64
     /// What the meter said then.
     let bytesBefore: Int
@@ -54,12 +56,14 @@ final class FetchDriver {
 
   init(
     _ configuration: FetchConfiguration, clock: PosterClock, inbox: FetchInbox,
-    counters: FetchCounters, epoll: FileDescriptor, unclaimed: @escaping UnclaimedReceiver
+    counters: FetchCounters, links: LinkTable, epoll: FileDescriptor,
+    unclaimed: @escaping UnclaimedReceiver
   ) {
     self.configuration = configuration
     self.clock = clock
     self.inbox = inbox
     self.counters = counters
+    self.links = links
     self.unclaimed = unclaimed
     poller = SocketPoller(epoll: epoll)
     queue = TransferQueue(configuration)
@@ -110,6 +114,7 @@ final class FetchDriver {
     while isOpen {
       work()
       deliver()
+      turn.end()
       let wasWoken = poller.wait(
         milliseconds: hasCommands || mustTakeCommands ? 0 : waitingTime(),
         wakeup: inbox.wakeup.number,
@@ -218,7 +223,7 @@ final class FetchDriver {
       preconditionFailure("a transfer ended that nobody started")
     }
     running[id] = nil
-    countConnections(of: transfer)
+    countTraffic(of: run)
     let result = transfer.finish(code, run.request).map { response in
       var response = response
       response.requestedAt = run.requestedAt
@@ -248,25 +253,36 @@ final class FetchDriver {
     let now = monotonicNanoseconds()
     let sample = sample(of: run, now: now)
     remove(transfer)
+    let host = queue.host(of: id)
     perform(
       queue.transferDidFinish(id, outcome, sample: sample, now: now, jitter: jitter),
       result.mapError { $0.error }, run.request)
+    if let figures = queue.link(toHost: host).figures {
+      links.note(figures, for: run.request.address)
+    }
   }
 
-  private func countConnections(of transfer: CurlTransfer) {
-    let count = transfer.connectionCount
+  private func countTraffic(of run: Running) {
+    let count = run.transfer.connectionCount
     if count > 0 { counters.connectionsOpened.add(count, ordering: .relaxed) }
+    if run.request.kind == .picture {
+      counters.pictureBytes.add(run.transfer.receivedCount, ordering: .relaxed)
+    }
   }
 
-  /// What a transfer that has ended tells about the way to its host.
-  private func sample(of run: Running, now: UInt64) -> TransferSample {
+  /// What a transfer that has ended tells about the way to its host; `nil` if it is a page, which takes
+  /// its server longer than a picture and is no picture's size.
+  private func sample(of run: Running, now: UInt64) -> TransferSample? {
+    guard run.request.kind == .picture else { return nil }
     let seconds = Double(max(now - run.startedAt, 1)) / Double(nanosecondsPerSecond)
+    let bytes = run.transfer.receivedCount
     return TransferSample(
-      bytes: run.transfer.receivedCount,
+      bytes: bytes,
       firstByteSeconds: run.transfer.firstByteNanoseconds.map {
         Double($0) / Double(nanosecondsPerSecond)
       },
-      bytesPerSecond: Double(run.meter.bytes - run.bytesBefore) / seconds)
+      // Who has received nothing says nothing of it, and must not take what others have measured.
+      bytesPerSecond: bytes > 0 ? run.meter.takeRate(since: run.bytesBefore, seconds: seconds) : 0)
   }
 
   /// Whether finishing a transfer costs less than stopping it.
@@ -310,12 +326,13 @@ final class FetchDriver {
       switch action {
       case .start(let id): start(id)
       case .abort(let id):
-        guard let transfer = running[id]?.transfer else {
+        guard let run = running[id] else {
           preconditionFailure("transfer \(id) aborted without running")
         }
+        let transfer = run.transfer
         running[id] = nil
         counters.transferWasStopped(at: transfer.stage)
-        countConnections(of: transfer)
+        countTraffic(of: run)
         keepPartial(of: transfer)
         remove(transfer)
       case .prioritize(let id, let priority):
@@ -356,15 +373,15 @@ final class FetchDriver {
     check(curl_multi_add_handle(multi, transfer.handle))
   }
 
-  private func meter(_ host: Int) -> ReceiveMeter {
-    while meters.count <= host { meters.append(ReceiveMeter()) }
+  private func meter(_ host: Int) -> HostMeter {
+    while meters.count <= host { meters.append(HostMeter(turn)) }
     return meters[host]
   }
 
   private func remove(_ transfer: CurlTransfer) {
     check(curl_multi_remove_handle(multi, transfer.handle))
     transfer.id = nil
-    transfer.meter = nil
+    transfer.stopMetering()
     recycle(transfer)
   }
 

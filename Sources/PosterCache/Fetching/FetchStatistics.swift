@@ -6,6 +6,8 @@ package struct FetchStatistics: Sendable, Hashable {
   package var transfersStarted = 0
   /// Connections opened.
   package var connectionsOpened = 0
+  /// Body bytes of pictures that came in transfers that have ended, however these did.
+  package var pictureBytes = 0
   /// Requests made again after a failure.
   package var retries = 0
   /// Requests for the rest of a picture whose beginning was kept.
@@ -41,6 +43,7 @@ package struct FetchStatistics: Sendable, Hashable {
 final class FetchCounters: Sendable {
   let transfersStarted = Atomic(0)
   let connectionsOpened = Atomic(0)
+  let pictureBytes = Atomic(0)
   let retries = Atomic(0)
   let resumed = Atomic(0)
   let queued = Atomic(0)
@@ -57,6 +60,7 @@ final class FetchCounters: Sendable {
     var statistics = FetchStatistics()
     statistics.transfersStarted = transfersStarted.load(ordering: .relaxed)
     statistics.connectionsOpened = connectionsOpened.load(ordering: .relaxed)
+    statistics.pictureBytes = pictureBytes.load(ordering: .relaxed)
     statistics.retries = retries.load(ordering: .relaxed)
     statistics.resumed = resumed.load(ordering: .relaxed)
     statistics.cancelled.queued = queued.load(ordering: .relaxed)

@@ -66,8 +66,12 @@ package struct LinkEstimate: Sendable {
   /// Whether a transfer of which `bytesLeft` are still to come is better finished than stopped: that is
   /// less than one bandwidth-delay product, so that the bytes are on their way already, and stopping it
   /// would cost a connection.
-  package func isNearlyDone(bytesLeft: Int) -> Bool {
-    Double(bytesLeft) <= max(pipeBytes ?? 0, Self.smallestPipeBytes)
+  ///
+  /// - Parameter bytesLeft: `nil` for a transfer whose answer is still being waited for, and not for longer
+  ///   than such an answer takes: it will be of the usual size.
+  package func isNearlyDone(bytesLeft: Int?) -> Bool {
+    let bytes = bytesLeft.map(Double.init) ?? meanBytes ?? .infinity
+    return bytes <= max(pipeBytes ?? 0, Self.smallestPipeBytes)
   }
 
   /// A transfer finished.

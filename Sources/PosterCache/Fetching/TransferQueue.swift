@@ -105,10 +105,10 @@ package struct TransferQueue {
   /// A number for the host of a transfer; means the same host as long as that has any transfer.
   package func host(of id: TransferID) -> Int { transfers[id].host }
 
-  /// What is known of the way to the host of a transfer, which must not have ended.
-  package func link(of id: TransferID) -> LinkEstimate {
-    hosts[transfers[id].host].queue.window.link
-  }
+  /// What is known of the way to a host.
+  ///
+  /// - Parameter host: a number of ``host(of:)``, before the next request is made.
+  package func link(toHost host: Int) -> LinkEstimate { hosts[host].queue.window.link }
 
   /// The priority with which a transfer in flight is wanted.
   package func priority(of id: TransferID) -> Priority { transfers[id].runsAs ?? .background }

@@ -161,6 +161,16 @@ public final class PosterPipeline: Sendable {
     return arrival.confirmed == nil ? .fetched(bytes: arrival.poster.body.count) : .revalidated
   }
 
+  // MARK: - The link
+
+  /// What transfers have measured of the way to the server of `request`: for planning what to ask for.
+  ///
+  /// As of the last picture that came from there; `nil` before the first. Takes well under a microsecond.
+  public func link(to request: PosterRequest) -> LinkFigures? {
+    guard !ForkGuard.isInChild else { return nil }
+    return fetcher.link(to: request.address)
+  }
+
   // MARK: - List pages
 
   /// Loads a list page; every status is an answer, only a failed transfer throws.
@@ -172,6 +182,9 @@ public final class PosterPipeline: Sendable {
         request.address, priority: request.priority, kind: .page(request.credential)))
     return PageResponse(status: response.status, body: response.body)
   }
+
+  /// How hard its fetcher has worked so far.
+  package var fetchStatistics: FetchStatistics { fetcher.statistics }
 
   // MARK: - Ending
 

@@ -24,8 +24,6 @@ struct AxisForecast {
   static let passingSeconds = 0.6
   /// Seconds that a next fling takes for each screen.
   static let secondsPerScreen = 0.25
-  /// How often the next fling goes on in the same direction.
-  static let persistence = 0.8
   /// By how much each screen of distance makes it less likely.
   static let decayPerScreen = 0.35
 
@@ -35,6 +33,8 @@ struct AxisForecast {
   let stop: Double
   /// 1 or -1: where the next fling is expected to go.
   let direction: Double
+  /// How likely it is to go there, at least a half.
+  let likelihood: Double
   /// How fast, in points per second.
   let habitualSpeed: Double
   /// Seconds until it stops, or nearly.
@@ -43,14 +43,17 @@ struct AxisForecast {
 
   init(_ tracker: MotionTracker, at seconds: Double, viewLength: Double, contentLength: Double) {
     self.init(
-      tracker.motion(at: seconds), direction: tracker.direction,
+      tracker.motion(at: seconds),
+      direction: tracker.persistence < 0.5 ? -tracker.direction : tracker.direction,
+      likelihood: max(tracker.persistence, 1 - tracker.persistence),
       habitualSpeed: tracker.habitualSpeed, viewLength: viewLength, contentLength: contentLength)
   }
 
   init(
-    _ motion: Motion, direction: Double, habitualSpeed: Double = 0, viewLength: Double,
-    contentLength: Double
+    _ motion: Motion, direction: Double, likelihood: Double = 0.8, habitualSpeed: Double = 0,
+    viewLength: Double, contentLength: Double
   ) {
+    self.likelihood = likelihood
     self.motion = motion
     self.viewLength = viewLength
     self.direction = direction
@@ -63,7 +66,14 @@ struct AxisForecast {
   }
 
   /// What is worth looking at: the way to the stop, and so many screens around it.
+  ///
+  /// - Parameters:
+  ///   - aheadScreens: where the next fling is expected to go. The less sure that is, the more of them
+  ///     count on the other side, too.
+  ///   - behindScreens: on the other side in any case.
   func range(aheadScreens: Double, behindScreens: Double) -> ClosedRange<Double> {
+    let odds = (1 - likelihood) / likelihood
+    let behindScreens = max(behindScreens, aheadScreens * odds * odds)
     let (before, after) =
       direction > 0 ? (behindScreens, aheadScreens) : (aheadScreens, behindScreens)
     let low = min(motion.position, stop) - before * viewLength
@@ -96,9 +106,8 @@ struct AxisForecast {
             isVisible: false)
         }
       }
-      let nearest = direction > 0 ? start - viewLength : end
       return nextFling(
-        distance: abs(nearest - stop), isAhead: true,
+        distance: abs(entering - stop), isAhead: isForward == (direction > 0),
         after: 0.6 * abs(motion.velocity) / 3000 + Self.dwellSeconds * 0.5)
     }
     let isAfter = start > motion.position
@@ -111,7 +120,7 @@ struct AxisForecast {
   private func nextFling(distance: Double, isAhead: Bool, after seconds: Double) -> Span {
     let screens = distance / viewLength
     let enter = seconds + Self.secondsPerScreen * screens
-    let likelihood = isAhead ? Self.persistence : 1 - Self.persistence
+    let likelihood = isAhead ? likelihood : 1 - likelihood
     return Span(
       enter: enter, leave: enter + Self.passingSeconds,
       weight: likelihood * exp(-Self.decayPerScreen * screens), isVisible: false)

@@ -30,6 +30,10 @@ struct MotionTracker: Sendable {
   /// From where the laws are compared.
   private var mark: (seconds: Double, speed: Double)?
 
+  /// What moves now has begun to lately, and has not been noted.
+  private var isNew = false
+  private var flingDirection = 1.0
+
   /// Where it stood last; 0 before anything was reported.
   private(set) var position = 0.0
   /// How fast it goes when it goes fast, in points per second: a maximum that fades while it moves, not while
@@ -37,6 +41,11 @@ struct MotionTracker: Sendable {
   private(set) var habitualSpeed: Double
   /// In so many seconds of moving it fades to a third.
   private static let habitSpan = 3.0
+
+  /// How often a fling goes on in the direction of the one before, the last few counting most.
+  private(set) var persistence = 0.8
+  /// How much the last fling counts.
+  private static let persistenceShare = 0.25
 
   /// Into which direction it went last, or is expected to go first: 1 or -1.
   private(set) var direction = 1.0
@@ -65,6 +74,8 @@ struct MotionTracker: Sendable {
     // A resting position that was not reported again is where it was until just now.
     let expected = velocity * exp(-law.rate(at: abs(velocity)) * elapsed)
     if elapsed > Self.restSeconds || abs(step - expected) > 60 + 0.25 * abs(expected) {
+      // Slowing down by itself is no new fling.
+      isNew = abs(step) > abs(expected) || step * expected < 0
       samples = [last]
       mark = nil
     }
@@ -76,6 +87,7 @@ struct MotionTracker: Sendable {
     fit()
     if abs(velocity) > Self.restSpeed {
       direction = velocity > 0 ? 1 : -1
+      if isNew, samples.count == 3 { noteFling() }
       habitualSpeed = max(abs(velocity), habitualSpeed * exp(-elapsed / Self.habitSpan))
     }
     compareLaws(at: seconds)
@@ -112,6 +124,14 @@ struct MotionTracker: Sendable {
     guard spread > 0 else { return }
     let slope = (count * sumTP - sumT * sumP) / spread
     velocity = slope * exp(law.rate(at: abs(slope)) * sumT / count)
+  }
+
+  /// A new fling has begun.
+  private mutating func noteFling() {
+    isNew = false
+    let isSame = direction == flingDirection
+    flingDirection = direction
+    persistence += ((isSame ? 1 : 0) - persistence) * Self.persistenceShare
   }
 
   /// Finds out which law explains better how far the motion has slowed down.

@@ -104,10 +104,14 @@ extension PrefetchDriver {
 
   /// A ticket's answer is there.
   func ticketDidEnd(_ number: Number, _ result: Result<PrefetchJob.Yield, PosterError>) {
+    var arrival: (ask: WindowAsk, isPrefetch: Bool)?
     let deliveries = take { shared, now -> [Delivery] in
       guard let ask = shared.ledger.ask(of: number) else { return [] }
       switch result {
       case .success(let yield):
+        let interest = shared.ledger.interests[ask]
+        // A second ticket is that of a cell that has become visible since it was asked for.
+        arrival = (ask, interest.map { $0.tickets.count > 1 || !$0.isVisible } ?? false)
         shared.ledger.ticketDidFinish(
           number, bytes: yield.bytes ?? Int(LinkFigures.assumed.meanBytes), at: now)
         return shared.deliver(yield, for: ask)
@@ -117,6 +121,7 @@ extension PrefetchDriver {
         return shared.deliver(error, for: ask)
       }
     }
+    if let arrival { configuration.onPicture?(arrival.ask, arrival.isPrefetch) }
     for delivery in deliveries { delivery.perform() }
   }
 

@@ -12,6 +12,7 @@ extension PrefetchLedger {
       }
       guard state.isDisjoint(with: [.blank, .loaded]) else { continue }
       if interests[WindowAsk(cell)] != nil {
+        wishes.remove(cell)
         want(WindowAsk(cell), isVisible: false, .wished)
       } else {
         wishes.append(cell)
@@ -47,6 +48,7 @@ extension PrefetchLedger {
       slotWaits(for: WindowAsk(cell))
     } else if interests[WindowAsk(cell)] == nil {
       sections[cell.section].items[cell.item] = .loaded
+      wishes.remove(cell)
       window.askDidFinish(WindowAsk(cell), bytes: 0, at: seconds)
     }
   }

@@ -8,8 +8,8 @@
 /// its answer or by being dropped. An interest whose cell becomes visible gets a second, visible, ticket;
 /// the first one is kept until the second has ended, so that the transfer that both share never has nobody.
 ///
-/// Everything that is begun is among the actions before anything that is dropped, so that a picture that is
-/// wanted for another reason from now on never loses its transfer.
+/// Pictures that are begun are among the actions before those that are dropped, so that one that is wanted for
+/// another reason from now on never loses its transfer.
 struct PrefetchLedger {
   /// Names a ticket or a page; never used again.
   typealias Number = UInt64
@@ -84,6 +84,7 @@ struct PrefetchLedger {
   private(set) var asks: [Number: WindowAsk] = [:]
   private var starts: [Action] = []
   private var drops: [Action] = []
+  private var pageDrops: [Action] = []
   private var lastNumber: Number = 0
   /// Nothing is planned until something is reported.
   private(set) var isStopped = false
@@ -168,7 +169,10 @@ struct PrefetchLedger {
     guard ticketDidEnd(number, of: ask) else { return }
     // Pixels of what had come already take nothing of the budget, which is one of transfers.
     let isNews = ask.rung == .preview || state(of: ask.cell) != .loaded
-    if ask.rung == .full { setState(of: ask.cell, .loaded) }
+    if ask.rung == .full {
+      setState(of: ask.cell, .loaded)
+      wishes.remove(ask.cell)
+    }
     window.askDidFinish(ask, bytes: isNews ? bytes : 0, at: seconds)
   }
 
@@ -278,7 +282,7 @@ struct PrefetchLedger {
     let isAsked = starts.contains(.loadPage(number, section: section))
     starts.removeAll { $0 == .loadPage(number, section: section) }
     statistics.pagesDropped += 1
-    if !isAsked { drops.append(.dropPage(number)) }
+    if !isAsked { pageDrops.append(.dropPage(number)) }
     pagesDidChange(in: section)
   }
 
@@ -321,8 +325,8 @@ struct PrefetchLedger {
       settleInterests()
       startWishes()
     }
-    defer { (starts, drops) = ([], []) }
-    return starts + drops
+    defer { (pageDrops, starts, drops) = ([], [], []) }
+    return pageDrops + starts + drops
   }
 
   private mutating func plan(at seconds: Double, link: LinkFigures?) {
@@ -348,6 +352,10 @@ struct PrefetchLedger {
         continue
       }
       want(ask, isVisible: isVisible, .planned)
+      // A wish that waited for its turn has got it.
+      guard ask.rung == .full, wishes.contains(ask.cell) else { continue }
+      wishes.remove(ask.cell)
+      interests[ask]?.reasons.insert(.wished)
     }
   }
 

@@ -26,6 +26,9 @@ extension Prefetcher {
     /// How many of the items that ``Prefetcher/prefetchItems(at:)`` named are on their way at once, at most.
     /// Default 6.
     public var wishLimit = 6
+    /// Called when a picture has come, with whether it was asked for before its cell was visible; once for
+    /// each of those who waited for it. From any thread, without a lock held.
+    package var onPicture: (@Sendable (WindowAsk, _ isPrefetch: Bool) -> Void)?
 
     public init() {}
   }

@@ -45,7 +45,7 @@ package final class WorkerThread: Sendable {
   }
 
   /// Lets the thread end without anybody waiting for it. Call it instead of ``join()``.
-  func detach() {
+  package func detach() {
     let status = pthread_detach(thread)
     precondition(status == 0, "pthread_detach failed with \(status)")
   }

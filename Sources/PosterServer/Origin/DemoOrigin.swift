@@ -7,6 +7,7 @@ import PosterCache
 ///   TMDB's shapes, statuses and error bodies; any API key or bearer token is accepted, but one must
 ///   be given, see ``Configuration/requiresCredential``. Lists have 60 pages of 20 invented
 ///   results, see ``requestCounts`` for what was asked;
+/// - `/3/{movie|tv}/{id}/{similar|recommendations}?page=&language=` for those films and series: 3 pages;
 /// - `/t/p/{size}/{name}`: a distinct poster for each name of letters, digits, `-` and `_` that ends
 ///   in `.jpg` or `.png`, the same on every machine, see ``DemoPoster``.
 ///

@@ -54,17 +54,14 @@ struct DemoSite: Sendable {
       let host = query.header("Host") ?? authority
       return Self.json(200, DemoCatalogue.configuration(images: "http://\(host)/t/p/"))
     }
-    guard parts.count == 3, parts[0] == "trending",
-      let media = DemoCatalogue.Media(rawValue: String(parts[1])),
-      let window = DemoCatalogue.Window(rawValue: String(parts[2]))
-    else { return Self.error(status: 404) }
+    guard parts.count == 3, let list = DemoList(parts) else { return Self.error(status: 404) }
     guard let page = Int(query.parameter("page") ?? "1"), (1...500).contains(page) else {
       return Self.error(status: 400)
     }
-    return Self.json(
-      200,
-      DemoCatalogue.page(
-        page, of: media, window: window, language: query.parameter("language")))
+    guard let answer = list.page(page, language: query.parameter("language")) else {
+      return Self.error(status: 404)
+    }
+    return Self.json(200, answer)
   }
 
   /// Any key and any token will do, but there must be one.

@@ -1,15 +1,15 @@
 /// Capital letters of five by seven dots, for the titles on posters.
-enum BitmapFont {
+package enum BitmapFont {
   /// Dots across a letter.
-  static let columns = 5
+  package static let columns = 5
   /// Dots from one letter to the next.
-  static let advance = 6
+  package static let advance = 6
   /// Dots down a letter.
-  static let lines = 7
+  package static let lines = 7
 
   /// The seven rows of a letter, the leftmost dot in bit 4; no rows for what is no letter from A to
   /// Z, which therefore leaves a blank.
-  static func rows(of character: Character) -> [UInt8] {
+  package static func rows(of character: Character) -> [UInt8] {
     letters[character] ?? []
   }
 

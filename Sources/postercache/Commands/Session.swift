@@ -22,6 +22,7 @@ struct Session: Sendable {
       case .clear: return try ClearCommand(self).run()
       case .export(let options): return try await ExportCommand(self, options).run()
       case .sheet(let options): return try await SheetCommand(self, options).run()
+      case .scroll(let options): return try await ScrollCommand(self, options).run()
       case .demoOrigin(let listener): return try await DemoOriginCommand(self, listener).run()
       }
     } catch let error as PosterError {
@@ -94,16 +95,18 @@ struct Session: Sendable {
 
 extension Settings.Listing {
   /// The list's pages, loaded by `pipeline`.
+  ///
+  /// - Parameter priority: by default nobody looks, and posters need not leave room for somebody who might.
   func feed(
-    from servers: Settings.Source.Servers, through pipeline: PosterPipeline
+    from servers: Settings.Source.Servers, through pipeline: PosterPipeline,
+    priority: Priority = .background
   ) throws(PosterError) -> TMDBFeed {
     try TMDBFeed(
       list, api: servers.api, credential: servers.credential, language: language,
       pageLimit: pageLimit, itemLimit: posterLimit
     ) { request async throws(PosterError) in
       var request = request
-      // Nobody looks: the posters need not leave room for somebody who might.
-      request.priority = .background
+      request.priority = priority
       return try await pipeline.page(request)
     }
   }
@@ -120,17 +123,24 @@ extension Settings.Source {
   }
 
   /// Starts the embedded origin if it is wanted.
-  func open() throws(PosterError) -> Servers {
+  ///
+  /// - Parameter link: how slow the embedded origin is; as fast as it can be unless given.
+  func open(link: Settings.Scroll.Link? = nil) throws(PosterError) -> Servers {
     switch self {
     case .servers(let api, let images, let credential):
       return Servers(api: api, images: images, credential: credential)
     case .demo:
+      var configuration = DemoOrigin.Configuration()
+      if let link {
+        configuration.latencyMilliseconds = link.latencyMilliseconds
+        configuration.bytesPerSecond = link.bytesPerSecond
+      }
       return Servers(
         api: try PosterAddress("http://demo.test/3"),
         images: try PosterAddress("http://demo.test/t/p/"),
         // Any key will do.
         credential: .apiKey("demo"),
-        demo: try DemoOrigin(DemoOrigin.Configuration()))
+        demo: try DemoOrigin(configuration))
     }
   }
 }

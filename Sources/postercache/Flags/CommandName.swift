@@ -12,6 +12,7 @@ enum CommandName: String, CaseIterable, Sendable {
   case clear
   case export
   case sheet
+  case scroll
   case demoOrigin = "demo-origin"
 
   /// What follows the name, as a usage line shows it.
@@ -19,7 +20,9 @@ enum CommandName: String, CaseIterable, Sendable {
     switch self {
     case .get: "URL|/POSTER_PATH"
     case .pin, .unpin, .evict: "URL|/POSTER_PATH…"
-    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .sheet, .demoOrigin: ""
+    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .sheet, .scroll,
+      .demoOrigin:
+      ""
     }
   }
 
@@ -28,7 +31,9 @@ enum CommandName: String, CaseIterable, Sendable {
     switch self {
     case .get: 1
     case .pin, .unpin, .evict: .max
-    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .sheet, .demoOrigin: 0
+    case .warm, .ls, .stats, .verify, .trim, .clear, .export, .sheet, .scroll,
+      .demoOrigin:
+      0
     }
   }
 
@@ -47,6 +52,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case .clear: "remove every poster"
     case .export: "write stored posters as plain files"
     case .sheet: "draw posters side by side into one PNG"
+    case .scroll: "scroll through a list, and tell what a viewer would have seen"
     case .demoOrigin: "serve made-up lists and posters over HTTP"
     }
   }

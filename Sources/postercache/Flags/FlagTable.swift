@@ -1,35 +1,39 @@
 import PosterCache
+import ScrollReplay
 
 /// Every option there is, in the order in which `--help` shows them.
 enum FlagTable {
-  static let flags: [Flag] = listing + picture + sheet + store + origin + everywhere
+  static let flags: [Flag] = listing + picture + sheet + scroll + store + origin + everywhere
+
+  /// The commands that know lists.
+  private static let lists: Set<CommandName> = [.warm, .export, .sheet, .scroll]
 
   /// Options of commands that know lists.
   private static let listing: [Flag] = [
     Flag(
-      "list", .value("NAME", \.list), only: [.warm, .export, .sheet],
+      "list", .value("NAME", \.list), only: lists,
       "the list to expand: \(ListName.allCases.names); without one, export writes"
         + " and sheet draws what is stored"
     ),
     Flag(
-      "media", .value("KIND", \.media), only: [.warm, .export, .sheet],
+      "media", .value("KIND", \.media), only: lists,
       "kind of titles: \(TMDBList.Media.allCases.names) (default all)"),
     Flag(
-      "window", .value("TIME", \.window), only: [.warm, .export, .sheet],
+      "window", .value("TIME", \.window), only: lists,
       "time over which trends are counted: \(TMDBList.Window.allCases.names) (default day)"),
     Flag(
-      "pages", .value("N|all", \.pages), only: [.warm, .export, .sheet],
-      "pages of the list to load, 1 to 500 (default 1)"),
+      "pages", .value("N|all", \.pages), only: lists,
+      "pages of the list to load, 1 to 500 (default 1; scroll: as many as it reaches)"),
     Flag(
-      "limit", .value("N", \.limit), only: [.warm, .export, .sheet], "stop after this many posters"),
+      "limit", .value("N", \.limit), only: lists, "stop after this many posters"),
     Flag(
-      "language", .value("TAG", \.language), only: [.warm, .export, .sheet],
+      "language", .value("TAG", \.language), only: lists,
       "language of the titles and their posters, such as ko-KR"),
     Flag(
-      "api", .value("URL", \.api), only: [.warm, .export, .sheet],
+      "api", .value("URL", \.api), only: lists,
       "the API's base address, its path included (default \(PosterAddress.tmdbAPI))"),
     Flag(
-      "token-file", .value("FILE", \.tokenFile), only: [.warm, .export, .sheet],
+      "token-file", .value("FILE", \.tokenFile), only: lists,
       "read the credential from FILE instead of TMDB_TOKEN or TMDB_API_KEY"),
     Flag(
       "dry-run", .on(\.dryRun), only: [.warm], "print the posters' addresses, fetch and store none"),
@@ -48,18 +52,19 @@ enum FlagTable {
       "decode it, shrink it to at most so many pixels, and write PNG"),
     Flag("decode", .on(\.decode), only: [.get], "decode it and write PNG in full size"),
     Flag(
-      "size", .value("SIZE", \.size), only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet],
+      "size", .value("SIZE", \.size),
+      only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet, .scroll],
       "poster size: \(PosterSize.allCases.names) (default w342; export and sheet without a list: all)"
     ),
     Flag(
       "images", .value("URL", \.images),
-      only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet],
+      only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet, .scroll],
       "the image host's base address, without the size (default \(PosterAddress.tmdbImages))"),
     Flag(
       "refresh", .on(\.refresh), only: [.warm, .get, .sheet],
       "ask the server also about what is cached and fresh; what it confirms is not fetched again"),
     Flag(
-      "demo", .on(\.demo), only: [.warm, .get, .export, .sheet],
+      "demo", .on(\.demo), only: [.warm, .get, .export, .sheet, .scroll],
       "use the embedded origin: no network, no credential"),
   ]
 
@@ -72,8 +77,44 @@ enum FlagTable {
       "columns", .value("N", \.columns), only: [.sheet],
       "posters side by side, 1 to 1000 (default 10)"),
     Flag(
-      "cell", .value("WxH", \.cell), only: [.sheet],
-      "pixels that each poster is shrunk to fit into (default 154x231)"),
+      "cell", .value("WxH", \.cell), only: [.sheet, .scroll],
+      "pixels that each poster is shrunk to fit into (default 154x231; scroll: 120x180)"),
+  ]
+
+  /// Options of the replayed scroll.
+  private static let scroll: [Flag] = [
+    Flag(
+      "rows", .value("NAME,…", \.rows), only: [.scroll],
+      "rows that scroll sideways above the list, or alone: \(RowName.allCases.names)"),
+    Flag("id", .value("N", \.id), only: [.scroll], "the title that --rows are about"),
+    Flag(
+      "trace", .value("FILE", \.trace), only: [.scroll],
+      "replay the movements in FILE: a trace, or recorded flings"),
+    Flag(
+      "seed", .value("N", \.seed), only: [.scroll],
+      "replay flings made up from this number, the same every time (default 1)"),
+    Flag(
+      "kind", .value("KIND", \.kind), only: [.scroll],
+      "how --seed scrolls: \(TraceKind.allCases.names) (default ios, or rows with --rows)"),
+    Flag(
+      "seconds", .value("S", \.seconds), only: [.scroll],
+      "scroll for S seconds, at most 600 (default: 14, or all of --trace)"),
+    Flag(
+      "viewport", .value("WxH", \.viewport), only: [.scroll],
+      "points that are seen at once, of which each is one pixel (default 390x844)"),
+    Flag(
+      "policy", .value("POLICY", \.policy), only: [.scroll],
+      "adaptive (default): as PosterCache decides; fixed:N: N items ahead; screens:2.5,1.5: so many"
+        + " screens ahead and behind; none: what is on the screen"),
+    Flag(
+      "ladder", .value("SIZE", \.ladder), only: [.scroll],
+      "small size that comes first where the wanted one would be late, such as w92"),
+    Flag(
+      "plot", .value("FILE.png", \.plot), only: [.scroll],
+      "draw what was visible, blank and prefetched over time"),
+    Flag(
+      "simulate", .on(\.simulate), only: [.scroll],
+      "compute the scroll instead of waiting for it: no network, posters of about 40 KB"),
   ]
 
   /// Options of commands that look after what is stored.
@@ -95,11 +136,12 @@ enum FlagTable {
       "listen", .value("HOST:PORT", \.listen), only: [.demoOrigin],
       "address to listen on (default 127.0.0.1:0, a free port)"),
     Flag(
-      "latency", .value("MS", \.latency), only: [.demoOrigin],
-      "answer each request this many milliseconds late"),
+      "latency", .value("TIME", \.latency), only: [.demoOrigin, .scroll],
+      "answer each request so late: 80ms, 80 or 0.08s (scroll --demo: 80ms)"),
     Flag(
-      "bandwidth", .value("SIZE", \.bandwidth), only: [.demoOrigin],
-      "bytes a second that all answers share"),
+      "bandwidth", .value("RATE", \.bandwidth), only: [.demoOrigin, .scroll],
+      "what all answers share: 20Mbit/s, or 2.5MB/s; 20M alone is in bits for scroll (default 20M,"
+        + " or unlimited) and in bytes for demo-origin"),
     Flag(
       "fault", .values("SPEC", \.faults), only: [.demoOrigin],
       "answer some paths wrongly, such as /t/p/*=status:503#2; may be repeated"),
@@ -111,7 +153,8 @@ enum FlagTable {
   private static let everywhere: [Flag] = [
     Flag(
       "cache-dir", .value("DIR", \.cacheDirectory),
-      "the cache directory (default $POSTERCACHE_DIR, $XDG_CACHE_HOME/postercache or ~/.cache/postercache)"
+      "the cache directory (default $POSTERCACHE_DIR, $XDG_CACHE_HOME/postercache or"
+        + " ~/.cache/postercache; scroll: an empty one that goes when it ends)"
     ),
     Flag(
       "disk-limit", .value("SIZE", \.diskLimit),

@@ -58,16 +58,28 @@ struct FlagValues {
         "\(command.rawValue) --list needs the network, because list pages are not cached:"
           + " leave out --offline")
     }
+    return try listing(of: try resolved(list), pageLimit: 1, environment: environment)
+  }
+
+  /// The list that `--list` names, with the options that it takes.
+  func resolved(_ list: ListName) throws(PosterError) -> TMDBList {
     let media: TMDBList.Media = try choice("media", flags.media) ?? .all
     let window: TMDBList.Window = try choice("window", flags.window) ?? .day
-    let pageLimit =
-      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...500, or: "all") ?? 1
-    let resolved: TMDBList
     switch list {
-    case .trending: resolved = .trending(media: media, window: window)
+    case .trending: return .trending(media: media, window: window)
     }
+  }
+
+  /// How much of `list` is wanted, and where from.
+  ///
+  /// - Parameter pageLimit: pages unless `--pages` says how many.
+  func listing(
+    of list: TMDBList, pageLimit: Int?, environment: (String) -> String?
+  ) throws(PosterError) -> Settings.Listing {
+    let pages =
+      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...500, or: "all")
     return Settings.Listing(
-      list: resolved, pageLimit: pageLimit,
+      list: list, pageLimit: flags.pages == nil ? pageLimit : pages,
       posterLimit: try integer("limit", flags.limit, 1...Int.max), language: flags.language,
       size: try choice("size", flags.size) ?? .w342,
       source: try source(environment: environment))
@@ -200,11 +212,8 @@ struct FlagValues {
       listener.host = String(address[..<colon])
       listener.port = port
     }
-    listener.latencyMilliseconds = try integer("latency", flags.latency, 0...3_600_000) ?? 0
-    if let bandwidth = try size("bandwidth", flags.bandwidth) {
-      guard bandwidth.bytes > 0 else { throw FlagParser.usage("--bandwidth must be above 0") }
-      listener.bytesPerSecond = bandwidth.bytes
-    }
+    listener.latencyMilliseconds = try latency() ?? 0
+    listener.bytesPerSecond = try bandwidth(bare: .bytes)
     listener.faults = flags.faults
     listener.requiresCredential = flags.requireCredential
     return listener
@@ -212,7 +221,7 @@ struct FlagValues {
 
   // MARK: - Servers
 
-  private func source(
+  func source(
     environment: (String) -> String?
   ) throws(PosterError) -> Settings.Source {
     if flags.demo {
@@ -290,7 +299,7 @@ struct FlagValues {
     return value
   }
 
-  private func size(_ name: String, _ text: String?) throws(PosterError) -> ByteSize? {
+  func size(_ name: String, _ text: String?) throws(PosterError) -> ByteSize? {
     guard let text else { return nil }
     guard let size = ByteSize(text) else {
       throw FlagParser.usage("--\(name) takes a size such as 1048576, 512M or 2G, not \(text)")
@@ -298,19 +307,22 @@ struct FlagValues {
     return size
   }
 
-  /// A size in pixels, at most 65,535 each way.
-  private func pixels(_ name: String, _ text: String?) throws(PosterError) -> PixelSize? {
+  /// A size in pixels, at most so many each way.
+  func pixels(
+    _ name: String, _ text: String?, upTo largest: Int = 65_535
+  ) throws(PosterError) -> PixelSize? {
     guard let text else { return nil }
     let sides = text.split(separator: "x", omittingEmptySubsequences: false)
     guard sides.count == 2, let width = Int(sides[0]), let height = Int(sides[1]),
-      (1...65_535).contains(width), (1...65_535).contains(height)
+      (1...largest).contains(width), (1...largest).contains(height)
     else {
-      throw FlagParser.usage("--\(name) takes a size in pixels such as 154x231, not \(text)")
+      throw FlagParser.usage(
+        "--\(name) takes a size in pixels such as 154x231, each side 1 to \(largest), not \(text)")
     }
     return PixelSize(width: width, height: height)
   }
 
-  private func integer(
+  func integer(
     _ name: String, _ text: String?, _ range: ClosedRange<Int>, or word: String? = nil
   ) throws(PosterError) -> Int? {
     guard let text else { return nil }
@@ -325,7 +337,7 @@ struct FlagValues {
     return value
   }
 
-  private func number(
+  func number(
     _ name: String, _ text: String?, _ range: ClosedRange<Double>
   ) throws(PosterError) -> Double? {
     guard let text else { return nil }

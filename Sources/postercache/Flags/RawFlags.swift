@@ -15,6 +15,7 @@ struct RawFlags: Equatable, Sendable {
   var requireCredential = false
   var decode = false
   var cached = false
+  var simulate = false
 
   var progress: String?
   var cacheDirectory: String?
@@ -45,6 +46,17 @@ struct RawFlags: Equatable, Sendable {
   var cell: String?
   var sort: String?
   var to: String?
+
+  var rows: String?
+  var id: String?
+  var trace: String?
+  var seed: String?
+  var kind: String?
+  var seconds: String?
+  var viewport: String?
+  var policy: String?
+  var ladder: String?
+  var plot: String?
 
   var listen: String?
   var latency: String?

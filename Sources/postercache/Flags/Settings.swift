@@ -24,6 +24,7 @@ struct Settings: Sendable {
     case clear
     case export(Export)
     case sheet(Sheet)
+    case scroll(Scroll)
     case demoOrigin(DemoListener)
   }
 
@@ -158,6 +159,7 @@ extension Settings {
     case .clear: action = .clear
     case .export: action = .export(try values.export(environment: environment))
     case .sheet: action = .sheet(try values.sheet(environment: environment))
+    case .scroll: action = .scroll(try values.scroll(environment: environment))
     case .demoOrigin: action = .demoOrigin(try values.demoListener())
     }
   }

@@ -1,15 +1,17 @@
 import PosterCache
 
-/// How far `warm` has come, as one line of text.
+/// How far a command has come, as one line of text.
 struct ProgressBar: Sendable, Equatable {
+  /// What is counted.
+  var noun = "poster"
   /// Posters done with, whether they were there, fetched or failed.
   var done = 0
   /// Posters known so far; grows with each page.
   var total = 0
   /// Posters that failed.
   var failed = 0
-  /// Bytes fetched.
-  var bytes = 0
+  /// Bytes fetched; `nil` is not shown.
+  var bytes: Int? = 0
   /// Bytes fetched per second since the beginning; 0 is not shown.
   var bytesPerSecond = 0
   /// Whether more pages may come.
@@ -24,8 +26,9 @@ struct ProgressBar: Sendable, Equatable {
       return fitted(String("loading the list…".prefix(columns)), to: columns)
     }
     let count =
-      "\(done)/\(total)\(isListing ? "+" : "") poster\(total == 1 && !isListing ? "" : "s")"
-    var figures = "  \(count)  \(ByteSize(bytes: bytes))"
+      "\(done)/\(total)\(isListing ? "+" : "") \(noun)\(total == 1 && !isListing ? "" : "s")"
+    var figures = "  \(count)"
+    if let bytes { figures += "  \(ByteSize(bytes: bytes))" }
     if bytesPerSecond > 0 { figures += "  \(ByteSize(bytes: bytesPerSecond))/s" }
     if failed > 0 { figures += "  \(failed) failed" }
     let width = min(columns - figures.count - 2, 40)

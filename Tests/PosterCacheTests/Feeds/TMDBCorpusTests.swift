@@ -30,6 +30,42 @@ struct TMDBCorpusTests {
     }
   }
 
+  /// What a feed makes of answers to the four requests, whoever recorded them.
+  @Test(arguments: [
+    ("ceg__movie_similar.json", TMDBList.similar(media: .movie, id: 550)),
+    ("vfalies__movieSimilarOk.json", .similar(media: .movie, id: 550)),
+    ("chiiya__movies_similar.json", .similar(media: .movie, id: 550)),
+    ("ceg__movie_recommendations.json", .recommendations(media: .movie, id: 550)),
+    ("chiiya__movies_recommendations.json", .recommendations(media: .movie, id: 550)),
+    ("ceg__tv_similar.json", .similar(media: .tv, id: 1399)),
+    ("vfalies__TVShowSimilarOK.json", .similar(media: .tv, id: 1399)),
+    ("chiiya__shows_similar.json", .similar(media: .tv, id: 1399)),
+    ("ceg__tv_recommendations.json", .recommendations(media: .tv, id: 1399)),
+    ("chiiya__shows_recommendations.json", .recommendations(media: .tv, id: 1399)),
+    ("moviebase__tv_recommendations.json", .recommendations(media: .tv, id: 1399)),
+  ])
+  func `recorded related titles become a page with its pictures`(
+    name: String, list: TMDBList
+  ) async throws {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let answers = try decoder.decode(
+      [String: Answer].self, from: Corpus.bytes("tmdb/answers.json"))
+    let answer = try #require(answers[name])
+    let body = PosterBody(copying: try Corpus.bytes("tmdb/\(name)"))
+    var feed = try TMDBFeed(list, credential: nil) { _ throws(PosterError) in
+      PageResponse(status: 200, body: body)
+    }
+    let page = try #require(try await feed.nextPage())
+    let posters = try #require(answer.normalizedPosters)
+    #expect(page.items.map(\.posterPath) == posters.compactMap { $0 })
+    let ids = zip(answer.ids ?? [], posters).filter { $0.1 != nil }.map(\.0.text)
+    #expect(page.skipped.noPath == posters.count { $0 == nil })
+    #expect(page.items.allSatisfy { $0.kind == list.kind })
+    #expect(page.items.compactMap(\.id) == ids)
+    #expect((feed.nextPageNumber == nil) == (answer.totalPages == 1))
+  }
+
   private struct Answer: Decodable {
     var kind: String
     var page: Int?

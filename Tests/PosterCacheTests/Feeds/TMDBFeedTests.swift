@@ -23,6 +23,41 @@ struct TMDBFeedTests {
     #expect(requests.map(\.credential) == [.apiKey(Self.key)])
   }
 
+  @Test func `entries of related lists are what the title is, unless they say otherwise`()
+    async throws
+  {
+    let json =
+      #"{"page":1,"results":[{"id":1,"poster_path":"/a.jpg"},"#
+      + #"{"id":2,"media_type":"tv","poster_path":"/b.jpg"}],"total_pages":1}"#
+    let lists: [(TMDBList, String)] = [
+      (.similar(media: .movie, id: 550), "movie/550/similar"),
+      (.recommendations(media: .movie, id: 550), "movie/550/recommendations"),
+    ]
+    for (list, path) in lists {
+      let server = Server { _ in (200, json) }
+      var feed = try TMDBFeed(
+        list, api: PosterAddress("https://api.example/3"), credential: nil, load: server.load)
+      let page = try #require(try await feed.nextPage())
+      #expect(page.items.map(\.kind) == [.movie, .tv])
+      #expect(
+        await server.requests.map(\.address.canonical) == ["https://api.example/3/\(path)?page=1"])
+      #expect(list.description == path)
+    }
+  }
+
+  @Test(arguments: [
+    TMDBList.similar(media: .all, id: 1), .recommendations(media: .person, id: 1),
+    .similar(media: .tv, id: -1),
+  ])
+  func `lists that TMDB cannot have are refused`(list: TMDBList) {
+    let error = #expect(throws: PosterError.self) {
+      _ = try TMDBFeed(list, credential: nil) { _ throws(PosterError) in
+        throw PosterError(.network, "unused")
+      }
+    }
+    #expect(error?.code == .invalidConfiguration)
+  }
+
   @Test func `the default API is TMDB's`() throws {
     #expect(PosterAddress.tmdbAPI.canonical == "https://api.themoviedb.org/3")
     let feed = try TMDBFeed(.trending(media: .all, window: .day), credential: nil) {

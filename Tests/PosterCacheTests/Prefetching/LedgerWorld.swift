@@ -99,8 +99,9 @@ struct LedgerWorld {
     slots = [WindowCell: Int](
       uniqueKeysWithValues: slots.compactMap { cell, count in rename(cell).map { ($0, count) } })
     tickets = tickets.compactMapValues { ticket in
-      // The ledger drops those that have no name any more: they are kept under their old one until then.
-      (WindowAsk(rename(ticket.ask.cell) ?? ticket.ask.cell, ticket.ask.rung), ticket.priority)
+      // Those that have no name any more are to be dropped.
+      let cell = rename(ticket.ask.cell) ?? WindowCell(section: -1, item: 0)
+      return (WindowAsk(cell, ticket.ask.rung), ticket.priority)
     }
   }
 
@@ -122,6 +123,7 @@ struct LedgerWorld {
     for cell in cells {
       guard let state = ledger.state(of: cell), state.isEmpty || state == .failed else { continue }
       if tickets.values.contains(where: { $0.ask == WindowAsk(cell) }) {
+        waiting.removeAll { $0 == cell }
         running.insert(cell)
       } else if !waiting.contains(cell) {
         waiting.append(cell)
@@ -137,7 +139,11 @@ struct LedgerWorld {
   }
 
   mutating func bind(_ cell: WindowCell, needsPicture: Bool = true) {
-    if ledger.state(of: cell) != nil { slots[cell, default: 0] += 1 }
+    if let state = ledger.state(of: cell) {
+      slots[cell, default: 0] += 1
+      let isWanted = tickets.values.contains { $0.ask == WindowAsk(cell) }
+      if !needsPicture, !isWanted, !state.contains(.blank) { waiting.removeAll { $0 == cell } }
+    }
     event { $0.slotWasBound(to: cell, needsPicture: needsPicture, at: $1) }
   }
 
@@ -160,6 +166,9 @@ struct LedgerWorld {
   // MARK: - Tickets
 
   mutating func finish(_ number: Number) {
+    if let ask = tickets[number]?.ask, ask.rung == .full, isLast(number) {
+      waiting.removeAll { $0 == ask.cell }
+    }
     end(number) { $0.ticketDidFinish(number, bytes: 40_000, at: $1) }
   }
 
@@ -170,13 +179,18 @@ struct LedgerWorld {
   private mutating func end(
     _ number: Number, _ event: (inout PrefetchLedger, Double) -> Void
   ) {
+    let isLast = isLast(number)
     if let ask = tickets.removeValue(forKey: number)?.ask {
       ended.insert(number)
-      // The one that was started last decides.
-      let isLast = !tickets.contains { $0.value.ask == ask && $0.key > number }
       if isLast, ask.rung == .full { running.remove(ask.cell) }
     }
     self.event(event)
+  }
+
+  /// Whether a ticket is the one that was started last of those for its picture: it decides.
+  private func isLast(_ number: Number) -> Bool {
+    guard let ask = tickets[number]?.ask else { return false }
+    return !tickets.contains { $0.value.ask == ask && $0.key > number }
   }
 
   /// Lets everything on its way come, and what follows from that, up to a time long after.
@@ -231,10 +245,11 @@ struct LedgerWorld {
 
   private mutating func check() {
     // Wishes start in their order while there is room; what the window has taken up has started, too.
-    for cell in waiting where ledger.interests[WindowAsk(cell)]?.reasons.contains(.wished) == true {
-      if let first = waiting.first, first != cell, ledger.wishes.contains(first) {
-        flaws.append("\(cell) was not the first wish")
-      }
+    for cell in waiting {
+      guard let reasons = ledger.interests[WindowAsk(cell)]?.reasons, reasons.contains(.wished)
+      else { continue }
+      let isFirst = waiting.prefix { $0 != cell }.allSatisfy { !ledger.wishes.contains($0) }
+      if !isFirst, !reasons.contains(.planned) { flaws.append("\(cell) was not the first wish") }
       waiting.removeAll { $0 == cell }
       running.insert(cell)
     }

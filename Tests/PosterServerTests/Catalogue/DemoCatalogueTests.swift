@@ -63,6 +63,53 @@ struct DemoCatalogueTests {
     #expect(!Set(day.map(\.id)).isDisjoint(with: week.map(\.id)))
   }
 
+  private static func related(
+    _ relation: DemoCatalogue.Relation, to identifier: Int, of media: DemoCatalogue.Media
+  ) throws -> [ListedItem] {
+    try (1...3).flatMap { page in
+      let answer = DemoCatalogue.relatedPage(
+        page, relation, to: identifier, of: media, language: nil)
+      return try ListedPage(Array(try #require(answer).text.utf8)).results
+    }
+  }
+
+  @Test(arguments: [DemoCatalogue.Media.movie, .tv])
+  func `related titles are 60 others of the kind, as the trending list has them`(
+    media: DemoCatalogue.Media
+  ) throws {
+    let known = try Self.items(media, pages: 1...60)
+    let paths = Dictionary(known.map { ($0.id, $0.path) }, uniquingKeysWith: { first, _ in first })
+    for relation in [DemoCatalogue.Relation.similar, .recommendations] {
+      let items = try Self.related(relation, to: 1_001, of: media)
+      #expect(items.count == 60 && Set(items.map(\.id)).count == 60)
+      #expect(!items.map(\.id).contains(1_001))
+      #expect(items.filter { $0.path == .null }.count >= 3)
+      #expect(items.filter { $0.file != nil }.count >= 50)
+      #expect(items.allSatisfy { item in paths[item.id].map { $0 == item.path } ?? true })
+      let kind = relation == .recommendations ? media.rawValue : ""
+      #expect(items.allSatisfy { $0.mediaType == kind })
+      #expect(try items == Self.related(relation, to: 1_001, of: media))
+      #expect(try items != Self.related(relation, to: 1_002, of: media))
+    }
+    #expect(
+      try Self.related(.similar, to: 1_001, of: media).map(\.id)
+        != Self.related(.recommendations, to: 1_001, of: media).map(\.id))
+  }
+
+  @Test func `every title of the trending lists has related ones, and no other has`() throws {
+    func hasPage(_ identifier: Int, _ media: DemoCatalogue.Media) -> Bool {
+      DemoCatalogue.relatedPage(1, .similar, to: identifier, of: media, language: nil) != nil
+    }
+    for item in try Self.items(.all, .week, pages: 59...60) where item.mediaType != "person" {
+      #expect(hasPage(item.id, item.mediaType == "movie" ? .movie : .tv), "\(item)")
+    }
+    #expect(!hasPage(999, .movie) && !hasPage(2_240, .movie) && !hasPage(1_001, .person))
+    let text = DemoCatalogue.relatedPage(4, .similar, to: 1_001, of: .tv, language: nil)?.text
+    let page = try ListedPage(Array(try #require(text).utf8))
+    #expect((page.page, page.totalPages, page.totalResults) == (4, 3, 60))
+    #expect(page.results == [])
+  }
+
   @Test func `pages beyond the last are empty`() throws {
     let text = DemoCatalogue.page(61, of: .all, window: .day, language: nil).text
     let page = try ListedPage(Array(text.utf8))

@@ -23,6 +23,7 @@ struct ListedItem: Decodable, Hashable {
   }
 
   let id: Int
+  /// Empty where the list leaves it out.
   let mediaType: String
   let title: String
   let overview: String?
@@ -41,8 +42,8 @@ struct ListedItem: Decodable, Hashable {
   init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Keys.self)
     id = try members.decode(Int.self, forKey: .id)
-    mediaType = try members.decode(String.self, forKey: .mediaType)
-    title = try members.decode(String.self, forKey: mediaType == "movie" ? .title : .name)
+    mediaType = try members.decodeIfPresent(String.self, forKey: .mediaType) ?? ""
+    title = try members.decode(String.self, forKey: members.contains(.title) ? .title : .name)
     overview = try members.decodeIfPresent(String.self, forKey: .overview)
     let key = mediaType == "person" ? Keys.profilePath : .posterPath
     if !members.contains(key) {

@@ -73,7 +73,9 @@ struct DemoOriginTests {
 
   @Test(arguments: [
     "/3/nonsense", "/3/", "/3", "/3/trending/all", "/3/trending/all/month", "/3/trending/book/day",
-    "/3/trending/all/day/more", "/3/configuration/",
+    "/3/trending/all/day/more", "/3/configuration/", "/3/movie/1/similar", "/3/movie/x/similar",
+    "/3/person/1001/similar", "/3/all/1001/recommendations", "/3/movie/1001/reviews",
+    "/3/movie/1001", "/3/movie/-1/similar",
   ])
   func `unknown resources are TMDB's 404`(path: String) throws {
     let origin = try DemoOrigin()
@@ -99,6 +101,17 @@ struct DemoOriginTests {
     let origin = try DemoOrigin()
     let response = try PlainHTTP.get("\(Self.page)?api_key=x&page=\(page)", port: origin.port)
     #expect(try ListedPage(response.body).results.count == count)
+  }
+
+  @Test(arguments: ["movie", "tv"], ["similar", "recommendations"])
+  func `a title has three pages of related ones`(media: String, relation: String) throws {
+    let origin = try DemoOrigin()
+    for (page, count) in [(1, 20), (3, 20), (4, 0)] {
+      let response = try PlainHTTP.get(
+        "/3/\(media)/1001/\(relation)?api_key=x&page=\(page)", port: origin.port)
+      let answer = try ListedPage(response.body)
+      #expect((answer.page, answer.totalPages, answer.results.count) == (page, 3, count))
+    }
   }
 
   @Test func `the configuration names the host by which it was asked`() throws {

@@ -1,0 +1,46 @@
+import FoundationEssentials
+import PosterCache
+import ScrollReplay
+
+/// `scroll`: replays a scroll, and tells what a viewer would have seen.
+struct ScrollCommand {
+  private let session: Session
+  private let options: Settings.Scroll
+  private var console: Console { session.console }
+
+  init(_ session: Session, _ options: Settings.Scroll) {
+    self.session = session
+    self.options = options
+  }
+
+  func run() async throws -> CommandStatus {
+    let trace = try ScrollScene.trace(options)
+    let outcome: ScrollOutcome?
+    if options.isSimulated {
+      outcome = ScrollSimulation(
+        options: options, trace: trace, layout: ScrollScene.endlessLayout(options)
+      ).run()
+    } else {
+      outcome = try await ScrollReplayRun(session, options, trace).run()
+    }
+    guard let outcome, !Task.isCancelled else {
+      console.note("interrupted: the scroll was not replayed to its end")
+      return .interrupted
+    }
+    console.failures(outcome.failures.map { Console.words(for: $0.error, about: $0.address) })
+    let report = ScrollReport(outcome)
+    if let file = options.plot {
+      let plot = ScrollPlot.draw(outcome.timeline, title: report.title)
+      try OutputFile.write(PosterBody(copying: try plot.bitmap.png()), to: file)
+      if !console.output.isJSON {
+        console.note("\(file): \(plot.size)")
+      }
+    }
+    if console.output.isJSON {
+      try console.result(report.json)
+    } else {
+      try console.summary(report.text)
+    }
+    return outcome.exitStatus
+  }
+}

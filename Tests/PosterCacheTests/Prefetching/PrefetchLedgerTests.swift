@@ -1,0 +1,197 @@
+import Testing
+
+@testable import PosterCache
+
+@Suite(.timeLimit(.minutes(1)))
+struct PrefetchLedgerTests {
+  private static let grid = VisibleWindow.Layout.grid(columns: 3, rowLength: 180)
+
+  /// A section of `count` items that are all there.
+  private func world(
+    _ count: Int, wishLimit: Int = 2, blanks: Set<Int> = [], hasMore: Bool = false
+  ) -> LedgerWorld {
+    var configuration = Prefetcher.Configuration()
+    configuration.wishLimit = wishLimit
+    var world = LedgerWorld(configuration)
+    world.append(Self.grid)
+    world.loadPage(1, (0..<count).map { blanks.contains($0) }, hasMore: hasMore)
+    return world
+  }
+
+  private func cells(_ items: some Sequence<Int>, section: Int = 0) -> [WindowCell] {
+    items.map { WindowCell(section: section, item: $0) }
+  }
+
+  private func started(_ world: LedgerWorld) -> [Int] { world.started.map(\.ask.cell.item) }
+
+  private func wanted(_ world: LedgerWorld) -> [Int] {
+    world.tickets.values.map(\.ask.cell.item).sorted()
+  }
+
+  @Test func `wishes start in their order, some at a time, without any position`() {
+    var world = world(9, blanks: [4])
+    world.wish(cells([5, 3, 4, 8, 3, 99]))
+    #expect(started(world) == [5, 3])
+    world.finish(world.tickets.keys.min() ?? 0)
+    #expect(started(world) == [5, 3, 8])
+    world.wish(cells([5]))
+    #expect(started(world) == [5, 3, 8])
+    #expect(world.started.allSatisfy { $0.priority == .prefetch })
+    #expect(world.flaws == [])
+  }
+
+  @Test func `a later prefetch wins over an earlier cancel, and a later cancel over that`() {
+    var world = world(9)
+    world.takeBack(cells([1]))
+    world.wish(cells([1]))
+    #expect(wanted(world) == [1])
+    world.takeBack(cells([1, 1, 2, 77]))
+    #expect(wanted(world) == [])
+    world.wish(cells([1]))
+    #expect(wanted(world) == [1])
+    #expect(world.flaws == [])
+  }
+
+  @Test
+  func `a prefetch whose cell is bound is asked for as visible, and its cancel changes nothing`() {
+    var world = world(9)
+    world.wish(cells([1]))
+    world.bind(WindowCell(section: 0, item: 1))
+    #expect(world.started.map(\.priority) == [.prefetch, .visible])
+    world.takeBack(cells([1]))
+    #expect(world.tickets.count == 2)
+    // The visible one decides, the other one is let go of with it.
+    world.finish(world.tickets.keys.max() ?? 0)
+    #expect(world.tickets.isEmpty && world.ledger.statistics.dropped == 1)
+    #expect(world.flaws == [])
+  }
+
+  @Test func `what is visible is asked for as visible, and let go of when it is far away`() {
+    var world = world(300)
+    world.scroll(to: 0)
+    #expect(world.started.first?.priority == .visible)
+    let before = wanted(world)
+    #expect(!before.isEmpty)
+    world.pass(0.01)
+    world.scroll(to: 15_000)
+    #expect(Set(wanted(world)).isDisjoint(with: before))
+    #expect(world.flaws == [])
+  }
+
+  @Test func `after the last report of a position it rests, and the plan is made anew once`() {
+    var world = world(300)
+    world.scroll(to: 0)
+    #expect(world.ledger.nextWake == 0.12)
+    world.pass(0.05)
+    world.scroll(to: 10)
+    #expect(abs((world.ledger.nextWake ?? 0) - 0.17) < 1e-9)
+    world.pass(0.13)
+    #expect(world.ledger.nextWake == nil)
+  }
+
+  @Test func `the last item asks for the next page, once`() {
+    var world = world(20, hasMore: true)
+    #expect(world.pagesAsked == [0])
+    world.wish(cells([18]))
+    #expect(world.pagesAsked == [0])
+    world.wish(cells([19, 19]))
+    world.wish(cells([19]))
+    world.bind(WindowCell(section: 0, item: 19))
+    #expect(world.pagesAsked == [0, 0])
+    world.loadPage(world.pages.keys.min() ?? 0, [false], hasMore: false)
+    world.wish(cells([20]))
+    #expect(world.pagesAsked == [0, 0])
+    #expect(world.flaws == [])
+  }
+
+  @Test func `the next page is asked for when the end of the content is near`() {
+    var world = world(60, hasMore: true)
+    // 20 rows of 180: the end is at 3600.
+    world.scroll(to: 0)
+    #expect(world.pagesAsked == [0])
+    // So fast that it is a jump, behind which nothing moves.
+    world.pass(0.01)
+    world.scroll(to: 3600 - 844 - 850)
+    #expect(world.pagesAsked == [0])
+    world.pass(1)
+    world.scroll(to: 3600 - 844 - 840)
+    #expect(world.pagesAsked == [0, 0])
+    #expect(world.flaws == [])
+  }
+
+  @Test func `a page that failed comes by itself, and stale ones are ignored`() {
+    var world = world(20, hasMore: true)
+    world.wish(cells([19]))
+    let stale = world.pages.keys.min() ?? 0
+    world.failPage(stale, .mayPass)
+    #expect(world.ledger.nextWake == 1)
+    world.loadPage(stale, [false], hasMore: true)
+    #expect(world.items[0].count == 20)
+    world.pass(1)
+    #expect(world.pagesAsked == [0, 0, 0])
+    let old = world.pages.keys.min() ?? 0
+    world.replace(0)
+    #expect(world.pagesAsked == [0, 0, 0, 0])
+    world.loadPage(old, [false], hasMore: true)
+    #expect(world.items[0].isEmpty)
+    world.failPage(world.pages.keys.min() ?? 0, .refused)
+    world.retry(0)
+    world.pass(100)
+    #expect(world.pagesAsked.count == 4)
+    #expect(world.flaws == [])
+  }
+
+  @Test func `a list that grows keeps what is on its way, one that shrinks only what is left`() {
+    var world = world(9, wishLimit: 9)
+    world.wish(cells([1, 5, 8]))
+    world.setItems(Array(repeating: false, count: 12), in: 0, kept: 9)
+    #expect(wanted(world) == [1, 5, 8] && started(world).count == 3)
+    world.setItems(Array(repeating: false, count: 6), in: 0, kept: 6)
+    #expect(wanted(world) == [1, 5] && started(world).count == 3)
+    world.setItems(Array(repeating: false, count: 6), in: 0, kept: 2)
+    #expect(wanted(world) == [])
+    #expect(world.flaws == [])
+  }
+
+  @Test func `a section that is removed takes what it wants along, and no other's`() {
+    var world = world(9, wishLimit: 9)
+    world.append(Self.grid)
+    world.loadPage(world.pages.keys.min() ?? 0, Array(repeating: false, count: 9), hasMore: false)
+    world.wish(cells([1, 2]) + cells([3, 4], section: 1))
+    world.remove(0)
+    #expect(wanted(world) == [3, 4] && world.started.count == 4)
+    #expect(world.tickets.values.allSatisfy { $0.ask.cell.section == 0 })
+    #expect(world.flaws == [])
+  }
+
+  @Test func `a stop lets go of everything, and whatever is reported goes on`() {
+    var world = world(60, hasMore: true)
+    world.scroll(to: 3600 - 844)
+    world.wish(cells(0..<60))
+    #expect(!world.tickets.isEmpty && world.pages.count == 1)
+    world.stop()
+    #expect(world.tickets.isEmpty && world.pages.isEmpty && world.ledger.nextWake == nil)
+    world.takeBack(cells([1]))
+    #expect(world.tickets.isEmpty)
+    world.pass(1)
+    world.scroll(to: 3600 - 844)
+    #expect(!world.tickets.isEmpty && world.pages.count == 1)
+    #expect(world.flaws == [])
+  }
+
+  @Test func `visible items tell where the scrolls stand`() {
+    var world = world(60)
+    world.append(.row(length: 200, itemLength: 130, viewLength: 390))
+    world.loadPage(world.pages.keys.min() ?? 0, Array(repeating: false, count: 40), hasMore: false)
+    world.show(cells(57..<60) + cells(10..<13, section: 1))
+    #expect(
+      world.ledger.window.visibleCells
+        == Set(cells(57..<60) + cells(10..<13, section: 1)))
+    world.show(cells([99]))
+    world.show([])
+    world.pass(1)
+    world.show(cells(0..<12).reversed())
+    #expect(world.ledger.window.visibleCells == Set(cells(0..<12)))
+    #expect(world.flaws == [])
+  }
+}
