@@ -52,6 +52,11 @@ struct ScrollContestant: Sendable {
     adaptive("adaptive, \(screens) screens") { $0.aheadScreens = screens }
   }
 
+  /// Those that look a fixed distance ahead, some settings of each.
+  static let fewFixed =
+    [LookAhead.none, .items(12), .items(48)].map(Self.fixed)
+    + [(2.5, 1.5), (4, 2)].map { Self.fixed(.screens(lead: $0.0, trail: $0.1)) }
+
   /// Those that look a fixed distance ahead, each with its settings.
   static let fixed: [ScrollContestant] =
     [LookAhead.none].map(Self.fixed)
