@@ -23,7 +23,7 @@ struct ScrollSuite: Suite {
     let isQuick = context.options.isQuick
     let grounds = ScrollGround.all(each: isQuick ? 2 : 6, recorded: recorded)
     let contestants =
-      [.oracle, .ours, .ladder]
+      [.oracle, .ours, .knowing, .ladder]
       + (isQuick
         ? ScrollContestant.fewFixed : ScrollContestant.fixed + ScrollContestant.aheads)
     BenchContext.progress(
@@ -44,7 +44,9 @@ struct ScrollSuite: Suite {
         """)
     report.tables.append(overall(runs))
     report.tables += runs.links.indices.map { table(runs, link: $0) }
-    report.tables.append(byKind(runs))
+    report.tables.append(
+      byKind(runs, "Blank time by the way of scrolling", "Blank time") { $0.blank })
+    report.tables.append(byKind(runs, "Waste by the way of scrolling", "Waste") { $0.waste })
     report.tables.append(calm(runs))
     if let directory = context.options.plotsDirectory {
       try plot(runs, into: directory)
@@ -127,17 +129,19 @@ struct ScrollSuite: Suite {
       .map { ($0, runs.mean($0, link: link).blank) }.min { $0.1 < $1.1 }
   }
 
-  private func byKind(_ runs: ScrollRuns) -> FigureTable {
+  private func byKind(
+    _ runs: ScrollRuns, _ title: String, _ what: String,
+    _ value: (ScrollRuns.Figures) -> Double
+  ) -> FigureTable {
     var kinds: [String] = []
     for ground in runs.grounds where !kinds.contains(ground.kind) { kinds.append(ground.kind) }
     return FigureTable(
-      title: "By the way of scrolling",
-      conditions: "Blank time in percent, the mean over all links.",
+      title: title, conditions: "\(what) in percent, the mean over all links.",
       columns: kinds,
       rows: runs.contestants.indices.map { place in
         FigureTable.Row(
           name: runs.contestants[place].name,
-          values: kinds.map { runs.mean(place, kind: $0).blank * 100 })
+          values: kinds.map { value(runs.mean(place, kind: $0)) * 100 })
       }, demands: [])
   }
 
@@ -150,7 +154,8 @@ struct ScrollSuite: Suite {
     }
     return FigureTable(
       title: "Slow reading, after the first screen",
-      conditions: "Seconds of blank cells that were not there from the beginning, the mean of a trace.",
+      conditions:
+        "Seconds of blank cells that were not there from the beginning, the mean of a trace.",
       columns: runs.links.map(\.title),
       rows: runs.contestants.indices.map { place in
         FigureTable.Row(

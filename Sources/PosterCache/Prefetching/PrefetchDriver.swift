@@ -109,7 +109,7 @@ final class PrefetchDriver: Sendable {
   }
 
   /// What is known of the way to the image host.
-  private func link() -> LinkFigures? { nil }
+  func link() -> LinkFigures? { pipeline.fetcher.link(to: configuration.images) }
 
   // MARK: - Effects
 

@@ -93,9 +93,11 @@ struct PrototypeTests {
   }
 
   /// The same on traces of our own, to see when anything about a run changes.
-  @Test(arguments: [
-    (5.0, 0.08, 2.5, 1.5, 6, 0.0, 0.0), (20, 0.08, 2.5, 1.5, 6, 0, 0), (20, 0.2, 1, 0.5, nil, 0, 0),
-  ] as [(Double, Double, Double, Double, Int?, Double, Double)])
+  @Test(
+    arguments: [
+      (5.0, 0.08, 2.5, 1.5, 6, 0.0, 0.0), (20, 0.08, 2.5, 1.5, 6, 0, 0),
+      (20, 0.2, 1, 0.5, nil, 0, 0),
+    ] as [(Double, Double, Double, Double, Int?, Double, Double)])
   func `seeded traces give these figures`(
     megabits: Double, latency: Double, lead: Double, trail: Double, slots: Int?, blank: Double,
     waste: Double
