@@ -27,7 +27,7 @@ bench-scroll:
 	$(RELEASE) --product postercache-bench
 	mkdir -p .build/bench
 	"$$($(RELEASE) --show-bin-path)/postercache-bench" scroll \
-	  --json .build/bench/scroll.json --markdown .build/bench/scroll.md
+	  --json .build/bench/scroll.json --markdown .build/bench/scroll.md --plots .build/bench
 
 # Kills N processes in the middle of writing, 1000 unless told otherwise.
 N ?= 1000

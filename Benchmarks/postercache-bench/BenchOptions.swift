@@ -112,7 +112,7 @@ struct BenchOptions {
         --rounds N          rounds that count, 5 to 1000
         --json FILE         write the report as JSON
         --markdown FILE     write the report as Markdown; it is printed in any case
-        --plots DIR         draw the curves of the wait suite as SVG files into DIR
+        --plots DIR         draw the curves of the wait and scroll suites as SVG files into DIR
         --disk-dir DIR      a directory on the disk to be measured (default: $TMPDIR or /tmp)
         --posters-dir DIR   keep the posters here for later runs
         --python FILE       a Python that has diskcache and Pillow, and

@@ -8,7 +8,7 @@ struct ScrollContestant: Sendable {
     /// A fixed distance ahead, with as many transfers as keep the link busy or six, whichever is better.
     case fixed(LookAhead)
     /// The library's planner.
-    case ours(VisibleWindow.Configuration)
+    case ours(VisibleWindow.Configuration, knowsLink: Bool = false)
     /// The true future.
     case oracle
   }
@@ -28,7 +28,8 @@ struct ScrollContestant: Sendable {
   func policy(_ ground: ScrollGround, _ link: ScrollLink, slots: Int?) -> any ScrollPolicy {
     switch kind {
     case .fixed(let lookAhead): LookAheadPolicy(lookAhead, slots: slots)
-    case .ours(let configuration): AdaptivePolicy(configuration)
+    case .ours(let configuration, let knowsLink):
+      AdaptivePolicy(configuration, knownLink: knowsLink ? link.figures : nil)
     case .oracle:
       OraclePolicy(ground.future, link: link.figures, slots: slots) {
         [pictures = ground.pictures] in
@@ -39,6 +40,10 @@ struct ScrollContestant: Sendable {
 
   /// What looks as far ahead as the library does by itself.
   static let ours = ScrollContestant(name: "adaptive", kind: .ours(VisibleWindow.Configuration()))
+  /// The same where nothing has to be measured first.
+  static let knowing = ScrollContestant(
+    name: "adaptive, link known",
+    kind: .ours(VisibleWindow.Configuration(), knowsLink: true))
   static let oracle = ScrollContestant(name: "oracle", kind: .oracle)
   static let ladder = adaptive("adaptive, ladder") { $0.previewShare = 1.0 / 8 }
 
@@ -46,6 +51,11 @@ struct ScrollContestant: Sendable {
   static let aheads = [0.5, 1, 2, 2.5, 3.5].map { screens in
     adaptive("adaptive, \(screens) screens") { $0.aheadScreens = screens }
   }
+
+  /// Those that look a fixed distance ahead, some settings of each.
+  static let fewFixed =
+    [LookAhead.none, .items(12), .items(48)].map(Self.fixed)
+    + [(2.5, 1.5), (4, 2)].map { Self.fixed(.screens(lead: $0.0, trail: $0.1)) }
 
   /// Those that look a fixed distance ahead, each with its settings.
   static let fixed: [ScrollContestant] =

@@ -1,3 +1,4 @@
+import Glibc
 import PosterCache
 import ScrollReplay
 
@@ -8,6 +9,8 @@ struct ScrollRuns {
     var blank = 0.0
     var waste = 0.0
     var soft = 0.0
+    /// Of cells that were not there from the beginning, in seconds.
+    var laterBlank = 0.0
     /// From becoming visible to showing something, in milliseconds.
     var wait95 = 0.0
     var neverSeen = 0.0
@@ -23,6 +26,7 @@ struct ScrollRuns {
       blank = report.blankRatio
       waste = report.wasteShare
       soft = report.softRatio
+      laterBlank = report.laterBlankMilliseconds / 1000
       wait95 = report.waitMilliseconds.p95
       neverSeen = Double(report.neverSeen) / Double(max(report.visits, 1))
       reconnects = Double(report.reconnects)
@@ -39,6 +43,7 @@ struct ScrollRuns {
     private static var paths: [WritableKeyPath<Figures, Double>] {
       [
         \.blank, \.waste, \.soft, \.wait95, \.neverSeen, \.reconnects, \.megabytes, \.examined,
+        \.laterBlank,
       ]
     }
   }
@@ -85,10 +90,14 @@ struct ScrollRuns {
     let all = contestant.slots.map { slots in
       grounds.map { ground in
         let simulator = Simulator(ground.trace, layout: ground.layout, pictures: ground.pictures)
+        var conf = FetchConfiguration()
+        if getenv("PCW") != nil { conf.prefetchWindow = .unlimited }
         return Figures(
           simulator.run(
-            contestant.policy(ground, link, slots: slots), bytesPerSecond: link.bytesPerSecond,
-            latency: link.latency))
+            contestant.policy(ground, link, slots: slots),
+            QueuedFetching(
+              ground.pictures, bytesPerSecond: link.bytesPerSecond,
+              latency: link.latency, configuration: conf)))
       }
     }
     return all.min { Figures(mean: $0).blank < Figures(mean: $1).blank } ?? []

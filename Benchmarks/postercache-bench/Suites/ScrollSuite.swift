@@ -23,7 +23,9 @@ struct ScrollSuite: Suite {
     let isQuick = context.options.isQuick
     let grounds = ScrollGround.all(each: isQuick ? 2 : 6, recorded: recorded)
     let contestants =
-      [.oracle, .ours, .ladder] + ScrollContestant.fixed + (isQuick ? [] : ScrollContestant.aheads)
+      [.oracle, .ours, .knowing, .ladder]
+      + (isQuick
+        ? ScrollContestant.fewFixed : ScrollContestant.fixed + ScrollContestant.aheads)
     BenchContext.progress(
       "\(Self.name): \(contestants.count) policies, \(ScrollLink.all.count) links, "
         + "\(grounds.count) traces")
@@ -45,6 +47,10 @@ struct ScrollSuite: Suite {
     report.tables.append(
       byKind(runs, "Blank time by the way of scrolling", "Blank time") { $0.blank })
     report.tables.append(byKind(runs, "Waste by the way of scrolling", "Waste") { $0.waste })
+    report.tables.append(calm(runs))
+    if let directory = context.options.plotsDirectory {
+      try plot(runs, into: directory)
+    }
     return report
   }
 
@@ -137,5 +143,58 @@ struct ScrollSuite: Suite {
           name: runs.contestants[place].name,
           values: kinds.map { value(runs.mean(place, kind: $0)) * 100 })
       }, demands: [])
+  }
+
+  /// A calm scroll leaves nothing blank once the first screen is there.
+  private func calm(_ runs: ScrollRuns) -> FigureTable {
+    let kind = TraceKind.reading.rawValue
+    let ours = runs.place(of: ScrollContestant.ours.name)
+    let all = runs.links.indices.compactMap { link in
+      ours.map { runs.mean($0, link: link, kind: kind).laterBlank }
+    }
+    return FigureTable(
+      title: "Slow reading, after the first screen",
+      conditions:
+        "Seconds of blank cells that were not there from the beginning, the mean of a trace.",
+      columns: runs.links.map(\.title),
+      rows: runs.contestants.indices.map { place in
+        FigureTable.Row(
+          name: runs.contestants[place].name,
+          values: runs.links.indices.map { runs.mean(place, link: $0, kind: kind).laterBlank })
+      },
+      demands: [
+        FigureTable.Demand(
+          text: "our blank seconds of a trace on any link", value: all.max(), bound: 0)
+      ])
+  }
+
+  // MARK: - Plots
+
+  /// Blank time over waste, a curve for each sort of policy.
+  private func plot(_ runs: ScrollRuns, into directory: String) throws {
+    let curves: [(String, (ScrollContestant) -> Bool)] = [
+      (
+        "adaptive",
+        { if case .ours(let it, false) = $0.kind { it.previewShare == nil } else { false } }
+      ),
+      ("fixed:N", { if case .fixed(.items) = $0.kind { true } else { false } }),
+      ("screens", { if case .fixed(.screens) = $0.kind { true } else { false } }),
+      ("none", { if case .fixed(.none) = $0.kind { true } else { false } }),
+      ("oracle", { if case .oracle = $0.kind { true } else { false } }),
+    ]
+    for link in [nil] + runs.links.indices.map(Optional.some) {
+      let plot = ScrollPlot(
+        title: link.map { runs.links[$0].title } ?? "All links",
+        curves: curves.map { name, isOf in
+          let points = runs.contestants.indices.filter { isOf(runs.contestants[$0]) }.map {
+            runs.mean($0, link: link)
+          }
+          return (name, points.map { ($0.waste, $0.blank) }.sorted { $0.0 < $1.0 })
+        })
+      let name = link.map {
+        "\(Int(runs.links[$0].megabits))-\(Int(runs.links[$0].milliseconds))"
+      }
+      try TextFile.write(plot.svg, to: "\(directory)/scroll-\(name ?? "all").svg")
+    }
   }
 }

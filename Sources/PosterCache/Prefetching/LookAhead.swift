@@ -7,7 +7,7 @@
 /// fast link, and as much as is allowed for somebody in a hurry.
 struct LookAhead {
   /// Screens that are always looked at: a glance farther.
-  static let leastScreens = 0.3
+  static let leastScreens = 0.2
   /// The time to the first byte counts more than once, as a fling is noticed some frames late.
   static let firstByteShare = 1.5
   /// How much of the way of a fling counts, which is another one next time.

@@ -52,9 +52,13 @@ package struct LookAheadPolicy: ScrollPolicy {
   /// Visible cells in the order in which they became so.
   private var appeared: [WindowCell] = []
   private var wanted: [WindowCell] = []
+  /// Where ``wanted`` goes on with what has not been started.
+  private var next = 0
   private var inFlight: Set<WindowCell> = []
   /// Cells whose picture is there, cannot be had, or does not exist.
-  private var settled: Set<WindowCell> = []
+  private var settled = CellMap(false)
+  /// Whether the screen is another one than at the last plan.
+  private var hasMoved = true
   private var limit = 4
 
   /// - Parameter slots: how many transfers at once; `nil` for as many as keep the link busy.
@@ -67,6 +71,12 @@ package struct LookAheadPolicy: ScrollPolicy {
   package mutating func screenDidChange(to state: ScreenState) {
     let before = self.state
     self.state = state
+    if before?.visible != state.visible || before?.isForward != state.isForward
+      || before?.backwardRows != state.backwardRows || before?.rowsMoved != state.rowsMoved
+      || before?.layout != state.layout
+    {
+      hasMoved = true
+    }
     guard before?.visible != state.visible else { return }
     appeared.removeAll { !state.isVisible($0) }
     appeared += state.visibleCells.filter { before?.isVisible($0) != true }
@@ -74,41 +84,55 @@ package struct LookAheadPolicy: ScrollPolicy {
 
   package mutating func plan(at seconds: Double, link: LinkFigures?) -> WindowPlan {
     guard let state else { return WindowPlan() }
-    let ahead = lookAhead.cells(of: state)
-    let visible: [WindowCell]
-    if case .screens = lookAhead { visible = state.visibleCells } else { visible = appeared }
-    wanted = visible + ahead
     if slots == nil { limit = (link ?? .assumed).adaptiveSlots }
-    let all = Set(wanted)
     var plan = WindowPlan()
-    plan.load = visible.filter { !settled.contains($0) }.map { WindowAsk($0) }
-    plan.prefetch = ahead.filter { !settled.contains($0) }.map { WindowAsk($0) }
-    plan.cancel = inFlight.subtracting(all).sorted().map { WindowAsk($0) }
     plan.inFlightLimit = limit
-    plan.examinedCount = wanted.count
-    inFlight.formIntersection(all)
+    next = 0
+    if hasMoved {
+      hasMoved = false
+      let visible: [WindowCell]
+      if case .screens = lookAhead { visible = state.visibleCells } else { visible = appeared }
+      wanted = visible + lookAhead.cells(of: state)
+      plan.examinedCount = wanted.count
+      if !inFlight.isEmpty {
+        let dropped = inFlight.subtracting(wanted)
+        plan.cancel = dropped.sorted().map { WindowAsk($0) }
+        inFlight.subtract(dropped)
+      }
+    }
+    wanted.removeAll { settled[$0] }
+    for cell in wanted {
+      if state.isVisible(cell) {
+        plan.load.append(WindowAsk(cell))
+      } else {
+        plan.prefetch.append(WindowAsk(cell))
+      }
+    }
     return plan
   }
 
   package mutating func takeNext() -> (ask: WindowAsk, isVisible: Bool)? {
-    guard inFlight.count < limit, let state,
-      let cell = wanted.first(where: { !settled.contains($0) && !inFlight.contains($0) })
-    else { return nil }
-    inFlight.insert(cell)
-    return (WindowAsk(cell), state.isVisible(cell))
+    while next < wanted.count, inFlight.count < limit, let state {
+      let cell = wanted[next]
+      next += 1
+      if !settled[cell], inFlight.insert(cell).inserted {
+        return (WindowAsk(cell), state.isVisible(cell))
+      }
+    }
+    return nil
   }
 
   package mutating func askDidFinish(_ ask: WindowAsk, bytes: Int, at seconds: Double) {
     inFlight.remove(ask.cell)
-    settled.insert(ask.cell)
+    settled[ask.cell] = true
   }
 
   package mutating func askDidFail(_ ask: WindowAsk) {
     inFlight.remove(ask.cell)
-    settled.insert(ask.cell)
+    settled[ask.cell] = true
   }
 
   package mutating func cellHasNoPicture(_ cell: WindowCell) {
-    settled.insert(cell)
+    settled[cell] = true
   }
 }

@@ -17,7 +17,10 @@ package struct OraclePolicy: ScrollPolicy {
   private var wanted: [WindowCell] = []
   private var inFlight: Set<WindowCell> = []
   private var bytesLeft: [WindowCell: Double] = [:]
-  private var settled: Set<WindowCell> = []
+  private var settled = CellMap(false)
+  /// In which plan a cell was looked at last.
+  private var lookedAt = CellMap(0)
+  private var plans = 0
 
   /// - Parameters:
   ///   - link: as it is, not as it is measured.
@@ -49,11 +52,13 @@ package struct OraclePolicy: ScrollPolicy {
       near.append(future.visits[nextVisit])
       nextVisit += 1
     }
-    near.removeAll { $0.leave <= seconds || settled.contains($0.cell) }
-    var seen: Set<WindowCell> = []
+    near.removeAll { $0.leave <= seconds || settled[$0.cell] }
+    plans += 1
     var candidates: [FetchSchedule.Candidate] = []
     var cells: [WindowCell] = []
-    for visit in near where seen.insert(visit.cell).inserted {
+    // Of several visits of a cell, the first one counts.
+    for visit in near where lookedAt[visit.cell] != plans {
+      lookedAt[visit.cell] = plans
       let left = bytesLeft[visit.cell] ?? Double(bytes(visit.cell))
       candidates.append(
         FetchSchedule.Candidate(
@@ -62,12 +67,12 @@ package struct OraclePolicy: ScrollPolicy {
       cells.append(visit.cell)
     }
     wanted = FetchSchedule.order(candidates, delay: link.firstByteSeconds).map { cells[$0.index] }
-    let all = Set(wanted)
     var plan = WindowPlan()
     plan.load = wanted.filter { state?.isVisible($0) == true }.map { WindowAsk($0) }
     plan.prefetch = wanted.filter { state?.isVisible($0) != true }.map { WindowAsk($0) }
-    // What is being received is too near to its end to be given up for anything.
-    let dropped = inFlight.filter { !all.contains($0) && bytesLeft[$0] == nil }
+    // What has been started is finished as long as anybody will look at it: stopping it would cost a
+    // connection, which is more than the order gains.
+    let dropped = inFlight.filter { lookedAt[$0] != plans }
     plan.cancel = dropped.sorted().map { WindowAsk($0) }
     plan.inFlightLimit = slots ?? link.adaptiveSlots
     plan.examinedCount = candidates.count
@@ -77,7 +82,7 @@ package struct OraclePolicy: ScrollPolicy {
 
   package mutating func takeNext() -> (ask: WindowAsk, isVisible: Bool)? {
     guard inFlight.count < slots ?? link.adaptiveSlots,
-      let cell = wanted.first(where: { !settled.contains($0) && !inFlight.contains($0) })
+      let cell = wanted.first(where: { !settled[$0] && !inFlight.contains($0) })
     else { return nil }
     inFlight.insert(cell)
     return (WindowAsk(cell), state?.isVisible(cell) == true)
@@ -85,13 +90,13 @@ package struct OraclePolicy: ScrollPolicy {
 
   package mutating func askDidFinish(_ ask: WindowAsk, bytes: Int, at seconds: Double) {
     inFlight.remove(ask.cell)
-    settled.insert(ask.cell)
+    settled[ask.cell] = true
   }
 
   package mutating func askDidFail(_ ask: WindowAsk) {
     inFlight.remove(ask.cell)
-    settled.insert(ask.cell)
+    settled[ask.cell] = true
   }
 
-  package mutating func cellHasNoPicture(_ cell: WindowCell) { settled.insert(cell) }
+  package mutating func cellHasNoPicture(_ cell: WindowCell) { settled[cell] = true }
 }

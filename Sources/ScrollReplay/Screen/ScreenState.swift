@@ -84,9 +84,13 @@ package struct ScreenState: Sendable {
         let share = rowLength / Double(columns)
         let room = min(left / share, Double(info.itemCount)).rounded(.down)
         let number = min(Int(room), count - cells.count)
-        let items = rest(of: section, isForward).prefix(number)
-        cells += items.map { WindowCell(section: section, item: $0) }
-        left -= Double(items.count) * share
+        let items = rest(of: section, isForward)
+        if isForward {
+          cells += items.prefix(number).map { WindowCell(section: section, item: $0) }
+        } else {
+          cells += items.suffix(number).reversed().map { WindowCell(section: section, item: $0) }
+        }
+        left -= Double(min(number, items.count)) * share
       case .row(let rowLength, let itemLength, let viewLength):
         guard visible[section].isEmpty, isBeyond(section, isForward), rowLength <= left else {
           continue
@@ -126,15 +130,11 @@ package struct ScreenState: Sendable {
     return rowsMoved.filter(rows.contains) + rows.filter { !rowsMoved.contains($0) }
   }
 
-  /// The items of a grid that lie beyond the screen, the nearest first.
-  private func rest(of section: Int, _ isForward: Bool) -> [Int] {
-    let (items, all) = (visible[section], 0..<layout.sections[section].itemCount)
-    if items.isEmpty {
-      guard isBeyond(section, isForward) else { return [] }
-      return isForward ? Array(all) : all.reversed()
-    }
-    return isForward
-      ? Array(items.upperBound..<all.upperBound) : (0..<items.lowerBound).reversed()
+  /// The items of a grid that lie beyond the screen.
+  private func rest(of section: Int, _ isForward: Bool) -> Range<Int> {
+    let (items, count) = (visible[section], layout.sections[section].itemCount)
+    if items.isEmpty { return isBeyond(section, isForward) ? 0..<count : 0..<0 }
+    return isForward ? items.upperBound..<count : 0..<items.lowerBound
   }
 
   /// Whether a section of which nothing is visible lies in a direction.

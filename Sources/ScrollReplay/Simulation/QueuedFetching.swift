@@ -9,6 +9,7 @@ package struct QueuedFetching: SimulatedFetching {
   private let pictures: SimulatedPictures
   private let latency: Double
   private var link: SimulatedLink
+  private var meter = ReceiveMeter()
   private var queue: TransferQueue
   private var running: [TransferQueue.TransferID: Running] = [:]
   private var wanted: [WindowAsk: Interest] = [:]
@@ -26,8 +27,8 @@ package struct QueuedFetching: SimulatedFetching {
   private struct Running {
     let ask: WindowAsk
     let startedAt: Double
-    /// What had come for all transfers then.
-    let bytesBefore: Double
+    /// What the meter said then.
+    let bytesBefore: Int
     let bytes: Int
     var firstByteSeconds: Double?
   }
@@ -85,6 +86,8 @@ package struct QueuedFetching: SimulatedFetching {
     } else if let next = link.nextTime(), next <= link.seconds, let event = link.takeNext() {
       switch event {
       case .firstByte(let id):
+        noteReceived()
+        meter.answerDidBegin(now: now)
         if let start = running[id]?.startedAt {
           running[id]?.firstByteSeconds = link.seconds - start
         }
@@ -170,32 +173,45 @@ package struct QueuedFetching: SimulatedFetching {
     let beginning = partials.removeValue(forKey: ask) ?? 0
     let bytes = pictures.bytes(ask) - beginning
     running[id] = Running(
-      ask: ask, startedAt: link.seconds, bytesBefore: link.receivedBytes, bytes: bytes)
+      ask: ask, startedAt: link.seconds, bytesBefore: meter.bytes, bytes: bytes)
     link.start(id, bytes: Double(bytes), latency: isReused ? latency : 2 * latency)
-    figures = queue.link(of: id).figures ?? figures
   }
 
   private mutating func finish(_ id: TransferQueue.TransferID) {
     guard let run = running.removeValue(forKey: id) else { return }
     idleConnections += 1
     received.append((run.ask.cell, run.bytes))
+    noteReceived()
+    meter.answerDidEnd(now: now)
     let sample = TransferSample(
       bytes: run.bytes, firstByteSeconds: run.firstByteSeconds,
-      bytesPerSecond: (link.receivedBytes - run.bytesBefore)
-        / max(link.seconds - run.startedAt, 1e-9))
+      bytesPerSecond: meter.takeRate(
+        since: run.bytesBefore, seconds: max(link.seconds - run.startedAt, 1e-9)))
+    let host = queue.host(of: id)
     let actions = queue.transferDidFinish(id, .final, sample: sample, now: now, jitter: 0)
-    if let other = running.keys.first { figures = queue.link(of: other).figures ?? figures }
+    figures = queue.link(toHost: host).figures ?? figures
     carryOut(actions, finished: run.ask)
   }
 
   private mutating func abort(_ id: TransferQueue.TransferID) {
     guard let run = running.removeValue(forKey: id) else { return }
     reconnects += 1
-    if link.receivedBytes(of: id) == nil { stopped.requesting += 1 } else { stopped.receiving += 1 }
+    if link.receivedBytes(of: id) == nil {
+      stopped.requesting += 1
+    } else {
+      stopped.receiving += 1
+      noteReceived()
+      meter.answerDidEnd(now: now)
+    }
     let bytes = Int(link.stop(id).rounded())
     guard bytes > 0 else { return }
     received.append((run.ask.cell, bytes))
     keep(pictures.bytes(run.ask) - run.bytes + bytes, of: run.ask)
+  }
+
+  /// Tells the meter what has come since it was told last.
+  private mutating func noteReceived() {
+    meter.didReceive(max(0, Int(link.receivedBytes.rounded()) - meter.bytes), now: now)
   }
 
   private mutating func keep(_ bytes: Int, of ask: WindowAsk) {

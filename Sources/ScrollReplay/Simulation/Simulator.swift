@@ -36,7 +36,7 @@ package struct Simulator {
   }
 
   /// Replays the trace with any fetcher.
-  package func run(_ policy: some ScrollPolicy, _ fetching: some SimulatedFetching) -> Result {
+  package func run(_ policy: any ScrollPolicy, _ fetching: any SimulatedFetching) -> Result {
     var run = Run(policy, fetching, self)
     var nextSample = 0
     guard let end = trace.samples.last?.seconds else { return run.result(at: 0) }
@@ -61,9 +61,9 @@ package struct Simulator {
 
 extension Simulator {
   /// A run at a moment.
-  private struct Run<Policy: ScrollPolicy, Fetching: SimulatedFetching> {
-    var policy: Policy
-    var fetching: Fetching
+  private struct Run {
+    var policy: any ScrollPolicy
+    var fetching: any SimulatedFetching
     var state: ScreenState
     var tally = ViewerTally()
     var seconds = 0.0
@@ -76,7 +76,9 @@ extension Simulator {
 
     let pictures: SimulatedPictures
 
-    init(_ policy: Policy, _ fetching: Fetching, _ simulator: Simulator) {
+    init(
+      _ policy: any ScrollPolicy, _ fetching: any SimulatedFetching, _ simulator: Simulator
+    ) {
       self.policy = policy
       self.fetching = fetching
       pictures = simulator.pictures

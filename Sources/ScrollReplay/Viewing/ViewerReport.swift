@@ -13,6 +13,9 @@ package struct ViewerReport: Sendable, Hashable {
   package var visibleMilliseconds = 0.0
   package var blankMilliseconds = 0.0
   package var softMilliseconds = 0.0
+  /// How much of the blank time was that of cells that were not there from the beginning, for which nothing
+  /// could have been fetched ahead.
+  package var laterBlankMilliseconds = 0.0
   /// From becoming visible to showing something, over all visits; those that ended blank count with their
   /// whole time.
   package var waitMilliseconds = Waits()

@@ -13,19 +13,24 @@ package struct ViewerTally: Sendable {
   /// Pages that were asked for.
   package var pagesAsked = 0
 
-  private var cells: [[Cell]] = []
+  private var cells = CellMap(Cell())
   private var visible: [Range<Int>] = []
   private var visibleSeconds = 0.0
   private var blankSeconds = 0.0
   private var softSeconds = 0.0
+  private var laterBlankSeconds = 0.0
+  /// Whether anything has been visible yet.
+  private var hasBegun = false
   private var visits = 0
   private var neverSeen = 0
   /// Of each visit, in seconds.
   private var waits: [Double] = []
 
-  private struct Cell {
+  private struct Cell: Sendable {
     var wasVisible = false
     var isVisible = false
+    /// Whether it became visible as one of the first.
+    var isOfFirstScreen = false
     var shows: Rungs = []
     var hasNoPicture = false
     /// When it became visible, and until when its time is counted.
@@ -70,6 +75,7 @@ package struct ViewerTally: Sendable {
       }
     }
     visible = ranges
+    if !hasBegun { hasBegun = visible.contains { !$0.isEmpty } }
   }
 
   /// A cell can show a picture from now on; where it is not visible, from when it becomes so.
@@ -123,12 +129,13 @@ package struct ViewerTally: Sendable {
     report.neverSeen = tally.neverSeen
     report.visibleMilliseconds = tally.visibleSeconds * 1000
     report.blankMilliseconds = tally.blankSeconds * 1000
+    report.laterBlankMilliseconds = tally.laterBlankSeconds * 1000
     report.softMilliseconds = tally.softSeconds * 1000
     let waits = tally.waits.sorted()
     report.waitMilliseconds = ViewerReport.Waits(
       p50: Self.quantile(waits, 0.5), p95: Self.quantile(waits, 0.95),
       p99: Self.quantile(waits, 0.99))
-    for cell in tally.cells.joined() {
+    for cell in tally.cells.values {
       if cell.wasVisible, !cell.hasNoPicture { report.cells += 1 }
       report.receivedBytes += cell.bytes
       if !cell.wasVisible { report.wastedBytes += cell.bytes }
@@ -153,6 +160,7 @@ package struct ViewerTally: Sendable {
   private mutating func enter(_ place: WindowCell, at seconds: Double) {
     change(place) { cell, tally in
       cell.isVisible = true
+      cell.isOfFirstScreen = !tally.hasBegun
       cell.wasVisible = true
       cell.used = cell.prefetched
       cell.enteredAt = seconds
@@ -189,6 +197,7 @@ package struct ViewerTally: Sendable {
     visibleSeconds += time
     if cell.shows.isEmpty {
       blankSeconds += time
+      if !cell.isOfFirstScreen { laterBlankSeconds += time }
     } else if !cell.shows.contains(.full) {
       softSeconds += time
     }
@@ -197,13 +206,8 @@ package struct ViewerTally: Sendable {
   private mutating func change(
     _ place: WindowCell, _ body: (inout Cell, inout ViewerTally) -> Void
   ) {
-    while cells.count <= place.section { cells.append([]) }
-    if cells[place.section].count <= place.item {
-      let missing = place.item + 1 - cells[place.section].count
-      cells[place.section].append(contentsOf: repeatElement(Cell(), count: missing))
-    }
-    var cell = cells[place.section][place.item]
+    var cell = cells[place]
     body(&cell, &self)
-    cells[place.section][place.item] = cell
+    cells[place] = cell
   }
 }

@@ -91,4 +91,28 @@ struct PrototypeTests {
         reports.reduce(0) { $0 + $1.wasteShare } / 6)
     }
   }
+
+  /// The same on traces of our own, to see when anything about a run changes.
+  @Test(
+    arguments: [
+      (5.0, 0.08, 2.5, 1.5, 6, 0.0, 0.0), (20, 0.08, 2.5, 1.5, 6, 0, 0),
+      (20, 0.2, 1, 0.5, nil, 0, 0),
+    ] as [(Double, Double, Double, Double, Int?, Double, Double)])
+  func `seeded traces give these figures`(
+    megabits: Double, latency: Double, lead: Double, trail: Double, slots: Int?, blank: Double,
+    waste: Double
+  ) {
+    let pictures = SimulatedPictures(counts: [3000])
+    let reports = (0..<3).map { seed in
+      let trace = ScrollTrace.seeded(.iOSFlings, seed: seed, layout: Self.layout)
+      return run(
+        LookAheadPolicy(.screens(lead: lead, trail: trail), slots: slots),
+        Simulator(trace, layout: Self.layout, pictures: pictures), megabits: megabits,
+        latency: latency, slots: slots)
+    }
+    let meanBlank = reports.reduce(0) { $0 + $1.blankRatio } / 3
+    let meanWaste = reports.reduce(0) { $0 + $1.wasteShare } / 3
+    #expect(abs(meanBlank - blank) < 0.001, "\(meanBlank)")
+    #expect(abs(meanWaste - waste) < 0.001, "\(meanWaste)")
+  }
 }

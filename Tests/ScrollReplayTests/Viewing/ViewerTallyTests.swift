@@ -33,6 +33,7 @@ struct ViewerTallyTests {
     #expect(report.visibleMilliseconds == 6000)
     #expect(report.blankMilliseconds == 1250)
     #expect(report.softMilliseconds == 1500)
+    #expect(report.laterBlankMilliseconds == 0)
     let blank = 1250.0 / 6000
     #expect(report.blankRatio == blank)
     #expect(report.softRatio == 0.25)
@@ -53,6 +54,7 @@ struct ViewerTallyTests {
     #expect(report.neverSeen == 2)
     #expect(report.visibleMilliseconds == 9000)
     #expect(report.blankMilliseconds == 2250)
+    #expect(report.laterBlankMilliseconds == 1000)
     #expect(report.wastedBytes == 0)
     #expect(report.used == 2)
   }
