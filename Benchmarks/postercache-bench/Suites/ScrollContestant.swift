@@ -8,7 +8,7 @@ struct ScrollContestant: Sendable {
     /// A fixed distance ahead, with as many transfers as keep the link busy or six, whichever is better.
     case fixed(LookAhead)
     /// The library's planner.
-    case ours(VisibleWindow.Configuration)
+    case ours(VisibleWindow.Configuration, knowsLink: Bool = false)
     /// The true future.
     case oracle
   }
@@ -28,7 +28,8 @@ struct ScrollContestant: Sendable {
   func policy(_ ground: ScrollGround, _ link: ScrollLink, slots: Int?) -> any ScrollPolicy {
     switch kind {
     case .fixed(let lookAhead): LookAheadPolicy(lookAhead, slots: slots)
-    case .ours(let configuration): AdaptivePolicy(configuration)
+    case .ours(let configuration, let knowsLink):
+      AdaptivePolicy(configuration, knownLink: knowsLink ? link.figures : nil)
     case .oracle:
       OraclePolicy(ground.future, link: link.figures, slots: slots) {
         [pictures = ground.pictures] in
@@ -39,6 +40,10 @@ struct ScrollContestant: Sendable {
 
   /// What looks as far ahead as the library does by itself.
   static let ours = ScrollContestant(name: "adaptive", kind: .ours(VisibleWindow.Configuration()))
+  /// The same where nothing has to be measured first.
+  static let knowing = ScrollContestant(
+    name: "adaptive, link known",
+    kind: .ours(VisibleWindow.Configuration(), knowsLink: true))
   static let oracle = ScrollContestant(name: "oracle", kind: .oracle)
   static let ladder = adaptive("adaptive, ladder") { $0.previewShare = 1.0 / 8 }
 

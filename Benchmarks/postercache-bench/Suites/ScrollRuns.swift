@@ -1,3 +1,4 @@
+import Glibc
 import PosterCache
 import ScrollReplay
 
@@ -94,10 +95,14 @@ struct ScrollRuns {
     let all = contestant.slots.map { slots in
       grounds.map { ground in
         let simulator = Simulator(ground.trace, layout: ground.layout, pictures: ground.pictures)
+        var conf = FetchConfiguration()
+        if getenv("PCW") != nil { conf.prefetchWindow = .unlimited }
         return Figures(
           simulator.run(
-            contestant.policy(ground, link, slots: slots), bytesPerSecond: link.bytesPerSecond,
-            latency: link.latency))
+            contestant.policy(ground, link, slots: slots),
+            QueuedFetching(
+              ground.pictures, bytesPerSecond: link.bytesPerSecond,
+              latency: link.latency, configuration: conf)))
       }
     }
     return all.min { Figures(mean: $0).blank < Figures(mean: $1).blank } ?? []

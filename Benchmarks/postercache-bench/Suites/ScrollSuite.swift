@@ -23,7 +23,7 @@ struct ScrollSuite: Suite {
     let isQuick = context.options.isQuick
     let grounds = ScrollGround.all(each: isQuick ? 2 : 6, recorded: recorded)
     let contestants =
-      [.oracle, .ours, .ladder]
+      [.oracle, .ours, .knowing, .ladder]
       + (isQuick
         ? ScrollContestant.fewFixed : ScrollContestant.fixed + ScrollContestant.aheads)
     BenchContext.progress(
@@ -179,7 +179,10 @@ struct ScrollSuite: Suite {
   /// Blank time over waste, a curve for each sort of policy.
   private func plot(_ runs: ScrollRuns, into directory: String) throws {
     let curves: [(String, (ScrollContestant) -> Bool)] = [
-      ("adaptive", { if case .ours(let it) = $0.kind { it.previewShare == nil } else { false } }),
+      (
+        "adaptive",
+        { if case .ours(let it, false) = $0.kind { it.previewShare == nil } else { false } }
+      ),
       ("fixed:N", { if case .fixed(.items) = $0.kind { true } else { false } }),
       ("screens", { if case .fixed(.screens) = $0.kind { true } else { false } }),
       ("none", { if case .fixed(.none) = $0.kind { true } else { false } }),

@@ -48,6 +48,12 @@ extension CurlTransfer {
     return size(CURLINFO_NAMELOOKUP_TIME_T) > progress.resolvedBefore ? .connecting : .resolving
   }
 
+  /// Since when the answer is being waited for, in nanoseconds; `nil` if it is not.
+  func waitingNanoseconds(now: UInt64) -> UInt64? {
+    guard let sent = progress.requestSentAt, progress.firstByteAt == nil else { return nil }
+    return now - sent
+  }
+
   /// From sending the last request to the first byte of its answer; `nil` before.
   var firstByteNanoseconds: UInt64? {
     guard let sent = progress.requestSentAt, let came = progress.firstByteAt else { return nil }

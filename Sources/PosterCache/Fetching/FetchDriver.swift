@@ -287,8 +287,14 @@ final class FetchDriver {
 
   /// Whether finishing a transfer costs less than stopping it.
   private func isNearlyDone(_ id: TransferQueue.TransferID, _ link: LinkEstimate) -> Bool {
-    guard let remaining = running[id]?.transfer.remainingBytes else { return false }
-    return link.isNearlyDone(bytesLeft: remaining)
+    guard let transfer = running[id]?.transfer else { return false }
+    if let remaining = transfer.remainingBytes { return link.isNearlyDone(bytesLeft: remaining) }
+    // Without an answer for longer than one takes, it is stuck.
+    guard let waited = transfer.waitingNanoseconds(now: monotonicNanoseconds()),
+      let latency = link.latencySeconds,
+      Double(waited) < 2 * latency * Double(nanosecondsPerSecond)
+    else { return false }
+    return link.isNearlyDone(bytesLeft: nil)
   }
 
   /// Keeps what has come of a picture, if the rest can be asked for.

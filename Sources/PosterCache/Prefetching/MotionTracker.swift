@@ -16,6 +16,8 @@ struct MotionTracker: Sendable {
   private static let sampleSpan = 0.08
   /// No sample for so long means that nothing moves, for programs that report changes alone.
   static let restSeconds = 0.1
+  /// So long after the last of several jumps it is expected to jump again.
+  private static let scrubSeconds = 0.03
   /// What is slower, in points per second, is at rest.
   static let restSpeed = 5.0
   /// What is faster has been moved by a program or a scroll bar: a jump, which tells nothing of what
@@ -33,14 +35,23 @@ struct MotionTracker: Sendable {
   /// What moves now has begun to lately, and has not been noted.
   private var isNew = false
   private var flingDirection = 1.0
+  private var flingSeconds = -1.0
+  /// The highest speed since then.
+  private var peak = 0.0
+
+  private var hasJumped = false
+  private var isScrubbing = false
 
   /// Where it stood last; 0 before anything was reported.
   private(set) var position = 0.0
-  /// How fast it goes when it goes fast, in points per second: a maximum that fades while it moves, not while
-  /// it rests.
+  /// How fast the faster ones among the last flings were, in points per second.
   private(set) var habitualSpeed: Double
-  /// In so many seconds of moving it fades to a third.
-  private static let habitSpan = 3.0
+  /// How much a fling counts for that which is faster, and one which is slower.
+  private static let (fasterShare, slowerShare) = (0.5, 0.15)
+  /// Faster ones are animations of a program.
+  private static let fastestFling = 10_000.0
+  /// What begins anew so soon after the last beginning belongs to the same gesture.
+  private static let gestureSeconds = 0.25
 
   /// How often a fling goes on in the direction of the one before, the last few counting most.
   private(set) var persistence = 0.8
@@ -67,10 +78,14 @@ struct MotionTracker: Sendable {
       return
     }
     let step = (position - last.position) / elapsed
-    if abs(step) > Self.jumpSpeed || elapsed > Self.restSeconds && step == 0 {
+    let isJump = abs(step) > Self.jumpSpeed
+    if isJump || elapsed > Self.restSeconds && step == 0 {
       if step != 0 { direction = step > 0 ? 1 : -1 }
+      isScrubbing = isJump && hasJumped && elapsed < Self.restSeconds
+      hasJumped = isJump
       return begin(position, seconds)
     }
+    (isScrubbing, hasJumped) = (false, false)
     // A resting position that was not reported again is where it was until just now.
     let expected = velocity * exp(-law.rate(at: abs(velocity)) * elapsed)
     if elapsed > Self.restSeconds || abs(step - expected) > 60 + 0.25 * abs(expected) {
@@ -87,8 +102,8 @@ struct MotionTracker: Sendable {
     fit()
     if abs(velocity) > Self.restSpeed {
       direction = velocity > 0 ? 1 : -1
-      if isNew, samples.count == 3 { noteFling() }
-      habitualSpeed = max(abs(velocity), habitualSpeed * exp(-elapsed / Self.habitSpan))
+      if isNew, samples.count == 3 { noteFling(at: seconds) }
+      if samples.count >= 3 { peak = max(peak, abs(velocity)) }
     }
     compareLaws(at: seconds)
   }
@@ -98,6 +113,13 @@ struct MotionTracker: Sendable {
     let isStale = samples.last.map { seconds - $0.seconds > Self.restSeconds } ?? true
     let isMoving = !isStale && abs(velocity) > Self.restSpeed
     return Motion(position: position, velocity: isMoving ? velocity : 0, law: law)
+  }
+
+  /// Whether somebody drags the knob of a scroll bar: it jumps again and again, and what is seen now is gone
+  /// at once.
+  func isScrubbing(at seconds: Double) -> Bool {
+    guard isScrubbing, let last = samples.last else { return false }
+    return seconds - last.seconds < Self.scrubSeconds
   }
 
   private mutating func begin(_ position: Double, _ seconds: Double) {
@@ -126,12 +148,17 @@ struct MotionTracker: Sendable {
     velocity = slope * exp(law.rate(at: abs(slope)) * sumT / count)
   }
 
-  /// A new fling has begun.
-  private mutating func noteFling() {
+  /// A new fling has begun, or a gesture has changed its mind.
+  private mutating func noteFling(at seconds: Double) {
     isNew = false
-    let isSame = direction == flingDirection
-    flingDirection = direction
-    persistence += ((isSame ? 1 : 0) - persistence) * Self.persistenceShare
+    let isSameGesture = seconds - flingSeconds < Self.gestureSeconds && direction == flingDirection
+    guard !isSameGesture else { return }
+    persistence += ((direction == flingDirection ? 1 : 0) - persistence) * Self.persistenceShare
+    if peak > 0 {
+      let difference = min(peak, Self.fastestFling) - habitualSpeed
+      habitualSpeed += difference * (difference > 0 ? Self.fasterShare : Self.slowerShare)
+    }
+    (flingDirection, flingSeconds, peak) = (direction, seconds, 0)
   }
 
   /// Finds out which law explains better how far the motion has slowed down.

@@ -105,6 +105,7 @@ extension PrefetchDriver {
   /// A ticket's answer is there.
   func ticketDidEnd(_ number: Number, _ result: Result<PrefetchJob.Yield, PosterError>) {
     var arrival: (ask: WindowAsk, isPrefetch: Bool)?
+    let usualBytes = Int((link() ?? .assumed).possible.meanBytes)
     let deliveries = take { shared, now -> [Delivery] in
       guard let ask = shared.ledger.ask(of: number) else { return [] }
       switch result {
@@ -112,8 +113,7 @@ extension PrefetchDriver {
         let interest = shared.ledger.interests[ask]
         // A second ticket is that of a cell that has become visible since it was asked for.
         arrival = (ask, interest.map { $0.tickets.count > 1 || !$0.isVisible } ?? false)
-        shared.ledger.ticketDidFinish(
-          number, bytes: yield.bytes ?? Int(LinkFigures.assumed.meanBytes), at: now)
+        shared.ledger.ticketDidFinish(number, bytes: yield.bytes ?? usualBytes, at: now)
         return shared.deliver(yield, for: ask)
       case .failure(let error):
         shared.ledger.ticketDidFail(number)

@@ -54,10 +54,10 @@ final class PrefetchDriver: Sendable {
     var bindings: [ObjectIdentifier: Binding] = [:]
     var outbox: [Effect] = []
     var isEmptyingOutbox = false
-    /// Those of tickets and pages; of what has ended before it was put here, never.
+    /// Tickets and pages whose tasks have not ended, dropped ones included.
+    var running: Set<Number> = []
+    /// Their tasks, but for those that have been cancelled.
     var tasks: [Number: Task<Void, Never>] = [:]
-    /// Tasks that have not ended, those of dropped tickets included.
-    var taskCount = 0
     var idleContinuations: [CheckedContinuation<Void, Never>] = []
     var subscribers: [Int: AsyncStream<Prefetcher.Change>.Continuation] = [:]
     var lastSubscriber = 0
@@ -109,19 +109,19 @@ final class PrefetchDriver: Sendable {
   }
 
   /// What is known of the way to the image host.
-  private func link() -> LinkFigures? { nil }
+  func link() -> LinkFigures? { pipeline.fetcher.link(to: configuration.images) }
 
   // MARK: - Effects
 
   private func effect(of action: PrefetchLedger.Action, _ shared: inout Shared) -> Effect? {
     switch action {
     case .start(let number, let ask, let priority):
-      shared.taskCount += 1
+      shared.running.insert(number)
       return .start(number, job(for: ask, priority, shared))
     case .drop(let number), .dropPage(let number):
       return .stop(number)
     case .loadPage(let number, let section):
-      shared.taskCount += 1
+      shared.running.insert(number)
       return .loadPage(number, shared.contents[section].feed)
     }
   }
@@ -175,18 +175,19 @@ final class PrefetchDriver: Sendable {
     }
   }
 
-  /// Keeps the task of a ticket or a page, so that it can be stopped. It may have ended already.
+  /// Keeps the task of a ticket or a page, so that it can be stopped: what has been dropped already is
+  /// stopped by the next effects. It may have ended before.
   private func keep(_ number: Number, _ task: Task<Void, Never>) {
     shared.withLock { shared in
-      if shared.ledger.isAlive(number) { shared.tasks[number] = task }
+      if shared.running.contains(number) { shared.tasks[number] = task }
     }
   }
 
   private func taskDidEnd(_ number: Number) {
     let continuations = shared.withLock { shared in
       shared.tasks[number] = nil
-      shared.taskCount -= 1
-      guard shared.taskCount == 0 else { return [CheckedContinuation<Void, Never>]() }
+      shared.running.remove(number)
+      guard shared.running.isEmpty else { return [CheckedContinuation<Void, Never>]() }
       defer { shared.idleContinuations = [] }
       return shared.idleContinuations
     }
@@ -197,8 +198,8 @@ final class PrefetchDriver: Sendable {
   func finish() async {
     await withCheckedContinuation { continuation in
       let isIdle = shared.withLock { shared in
-        if shared.taskCount > 0 { shared.idleContinuations.append(continuation) }
-        return shared.taskCount == 0
+        if !shared.running.isEmpty { shared.idleContinuations.append(continuation) }
+        return shared.running.isEmpty
       }
       if isIdle { continuation.resume() }
     }

@@ -8,7 +8,7 @@ extension PrefetchLedger {
     var section = section
     section.itemCount = 0
     section.layout = usable(section.layout)
-    if !section.spacingBefore.isFinite { section.spacingBefore = 0 }
+    section.spacingBefore = usable(section.spacingBefore)
     section.canAskForPage = hasPages
     window.sections.append(section)
     sections.append(Section(items: [], pages: PageProgress(hasPages: hasPages)))
@@ -84,7 +84,7 @@ extension PrefetchLedger {
     guard sections.indices.contains(section) else { return }
     somethingWasReported()
     window.sections[section].layout = usable(layout)
-    window.sections[section].spacingBefore = spacingBefore.isFinite ? spacingBefore : 0
+    window.sections[section].spacingBefore = usable(spacingBefore)
     mustPlan = true
   }
 
@@ -168,6 +168,8 @@ extension PrefetchLedger {
     }
     mustPlan = true
   }
+
+  private func usable(_ spacing: Double) -> Double { spacing.isFinite ? max(spacing, 0) : 0 }
 
   /// A layout in which every item has a place.
   private func usable(_ layout: VisibleWindow.Layout) -> VisibleWindow.Layout {

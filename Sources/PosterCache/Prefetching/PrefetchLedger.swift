@@ -155,11 +155,6 @@ struct PrefetchLedger {
     }
   }
 
-  /// Whether a ticket or a page is on its way.
-  func isAlive(_ number: Number) -> Bool {
-    asks[number] != nil || sections.contains { $0.pages.loading == number }
-  }
-
   // MARK: - Tickets
 
   /// A ticket's picture came.

@@ -142,6 +142,8 @@ struct WindowForecast {
     for item in far {
       let start = Double(item) * place.itemLength
       var span = inner.span(from: start, to: start + place.itemLength)
+      // What lies aside is not looked at before its row is seen.
+      guard span.isVisible || band.span.isVisible else { continue }
       // Seen where and while both scrolls show it.
       let rest = max(
         inner.restEnd(enter: span.enter),

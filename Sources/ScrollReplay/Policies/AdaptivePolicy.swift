@@ -3,10 +3,15 @@ import PosterCache
 /// The moving window of the library.
 package struct AdaptivePolicy: ScrollPolicy {
   private var window: VisibleWindow
-  private var hasSections = false
+  private let knownLink: LinkFigures?
 
-  package init(_ configuration: VisibleWindow.Configuration = VisibleWindow.Configuration()) {
+  /// - Parameter knownLink: what the link is, for a plan that does not depend on what has been measured.
+  package init(
+    _ configuration: VisibleWindow.Configuration = VisibleWindow.Configuration(),
+    knownLink: LinkFigures? = nil
+  ) {
     window = VisibleWindow(configuration)
+    self.knownLink = knownLink
   }
 
   package mutating func screenDidChange(to state: ScreenState) {
@@ -19,7 +24,7 @@ package struct AdaptivePolicy: ScrollPolicy {
   }
 
   package mutating func plan(at seconds: Double, link: LinkFigures?) -> WindowPlan {
-    window.plan(at: seconds, link: link)
+    window.plan(at: seconds, link: knownLink ?? link)
   }
 
   package mutating func takeNext() -> (ask: WindowAsk, isVisible: Bool)? { window.takeNext() }

@@ -158,8 +158,8 @@ extension RowName {
   /// The list of the row about the title `id`.
   func list(media: TMDBList.Media, id: Int) -> TMDBList {
     switch self {
-    case .similar: .trending(media: media, window: .day)
-    case .recommendations: .trending(media: media, window: .week)
+    case .similar: .similar(media: media, id: id)
+    case .recommendations: .recommendations(media: media, id: id)
     }
   }
 }

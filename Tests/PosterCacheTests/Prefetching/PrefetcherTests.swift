@@ -44,35 +44,29 @@ struct PrefetcherTests {
 
   @Test func `a cancel touches neither a visible request nor another prefetcher's`() async throws {
     let stage = try PrefetchStage()
-    let (one, other, last) = (
+    let (one, other, third) = (
       await stage.prefetcher(9), await stage.prefetcher(9), await stage.prefetcher(9)
     )
     let gate = stage.origin.hold("/t/p/*")
     other.prefetchItems(at: paths([1]))
     let request = try stage.request("p2.jpg")
     let visible = Task { try await stage.pipeline.poster(for: request) }
-    await gate.waitForRequests(2)
-    one.prefetchItems(at: paths(0..<4))
     let slot = stage.slot()
-    one.bind(slot, at: IndexPath(item: 3, section: 0))
+    third.bind(slot, at: IndexPath(item: 3, section: 0))
+    await gate.waitForRequests(3)
+    one.prefetchItems(at: paths(0..<4))
     await gate.waitForRequests(4)
     one.cancelPrefetchingForItems(at: paths(0..<9))
-    // What comes behind a cancel has its turn behind it.
-    last.prefetchItems(at: paths([8]))
-    await gate.waitForRequests(5)
+    await one.finish()
     gate.release()
     #expect(try await visible.value.body.count > 0)
     #expect(await slot.picture() != nil)
     await other.finish()
-    await last.finish()
-    await one.finish()
     #expect(stage.pipeline.cachedPoster(for: try stage.request("p1.jpg")) != nil)
     #expect(stage.pipeline.cachedPoster(for: try stage.request("p0.jpg")) == nil)
-    // The prefetch of what a slot waits for is let go of once the slot has it.
-    #expect(one.statistics.asked == 5 && one.statistics.finished + one.statistics.dropped == 5)
-    #expect(one.statistics.dropped >= 3)
+    #expect(one.statistics.asked == 4 && one.statistics.dropped == 4)
     #expect(other.statistics.finished == 1 && other.statistics.dropped == 0)
-    #expect(stage.origin.requestCount(of: "/t/p/*") == 5)
+    #expect(stage.origin.requestCount(of: "/t/p/*") == 4)
     #expect(stage.pipeline.fetcher.statistics.cancelled.total == 1)
     await stage.end()
   }
@@ -194,6 +188,8 @@ struct PrefetcherTests {
     if let slot { prefetcher.bind(slot, at: IndexPath(item: 0, section: 0)) }
     if let slot { prefetcher.unbind(slot) }
     #expect(slot?.isEmpty == true && prefetcher.statistics.inFlight == 0)
+    // What delivers holds a slot for a moment.
+    await prefetcher.finish()
     // One that is gone is noticed when the next one is bound.
     if let slot { prefetcher.bind(slot, at: IndexPath(item: 0, section: 0)) }
     slot = nil
