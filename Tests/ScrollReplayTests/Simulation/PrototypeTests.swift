@@ -103,7 +103,7 @@ struct PrototypeTests {
     waste: Double
   ) {
     let pictures = SimulatedPictures(counts: [3000])
-    let reports = (0..<3).map { seed in
+    let reports = (0..<UInt64(3)).map { seed in
       let trace = ScrollTrace.seeded(.iOSFlings, seed: seed, layout: Self.layout)
       return run(
         LookAheadPolicy(.screens(lead: lead, trail: trail), slots: slots),
