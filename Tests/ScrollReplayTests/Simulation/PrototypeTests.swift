@@ -104,7 +104,7 @@ struct PrototypeTests {
   ) {
     let pictures = SimulatedPictures(counts: [3000])
     let reports = (0..<3).map { seed in
-      let trace = ScrollTrace.seeded(.iOSFlings, seed: seed, layout: Self.layout)
+      let trace = ScrollTrace.seeded(.iOSFlings, seed: UInt64(seed), layout: Self.layout)
       return run(
         LookAheadPolicy(.screens(lead: lead, trail: trail), slots: slots),
         Simulator(trace, layout: Self.layout, pictures: pictures), megabits: megabits,
