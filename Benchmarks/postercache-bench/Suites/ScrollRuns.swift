@@ -16,8 +16,12 @@ struct ScrollRuns {
     var neverSeen = 0.0
     var reconnects = 0.0
     var megabytes = 0.0
+    var wastedMegabytes = 0.0
     /// Cells that were looked at for a plan.
     var examined = 0.0
+
+    /// Wasted bytes of all traces as a share of all their bytes, where ``waste`` is the mean of their shares.
+    var wasteOfAll: Double { megabytes > 0 ? wastedMegabytes / megabytes : 0 }
 
     init() {}
 
@@ -31,6 +35,7 @@ struct ScrollRuns {
       neverSeen = Double(report.neverSeen) / Double(max(report.visits, 1))
       reconnects = Double(report.reconnects)
       megabytes = Double(report.receivedBytes) / 1e6
+      wastedMegabytes = Double(report.wastedBytes) / 1e6
       examined = Double(result.examined) / Double(max(result.plans, 1))
     }
 
@@ -43,7 +48,7 @@ struct ScrollRuns {
     private static var paths: [WritableKeyPath<Figures, Double>] {
       [
         \.blank, \.waste, \.soft, \.wait95, \.neverSeen, \.reconnects, \.megabytes, \.examined,
-        \.laterBlank,
+        \.laterBlank, \.wastedMegabytes,
       ]
     }
   }
