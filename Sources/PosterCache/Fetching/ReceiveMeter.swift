@@ -48,7 +48,7 @@ package struct ReceiveMeter: Sendable {
   /// Bytes of an answer that has begun have come.
   package mutating func didReceive(_ count: Int, now: UInt64) {
     bytes += count
-    guard now > began else { return }
+    guard answerCount > 0, now > began else { return }
     self.count(until: now)
     countedBytes += count
   }

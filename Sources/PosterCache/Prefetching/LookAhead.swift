@@ -13,6 +13,9 @@ struct LookAhead {
   /// How much of the way of a fling counts, which is another one next time.
   static let wayShare = 4.0
 
+  /// A fling, in screens per second, for which previews should be there even if nobody has made one.
+  static let usualSpeed = 5.0
+
   let link: LinkFigures
   let mostScreens: Double
 
@@ -29,6 +32,6 @@ struct LookAhead {
   /// Screens that previews are worth looking at, to both sides: they cost so little that all is fetched that
   /// a fling could come to before the first byte.
   func previewScreens(speed: Double) -> Double {
-    min(1 + 3 * speed * link.firstByteSeconds, 6)
+    min(1 + 3 * max(speed, Self.usualSpeed) * link.firstByteSeconds, 6)
   }
 }

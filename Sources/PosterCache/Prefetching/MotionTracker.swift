@@ -44,10 +44,10 @@ struct MotionTracker: Sendable {
 
   /// Where it stood last; 0 before anything was reported.
   private(set) var position = 0.0
-  /// How fast flings are at their fastest, in points per second, the last few counting most.
+  /// How fast the faster ones among the last flings were, in points per second.
   private(set) var habitualSpeed: Double
-  /// How much the last fling counts for that.
-  private static let habitShare = 0.3
+  /// How much a fling counts for that which is faster, and one which is slower.
+  private static let (fasterShare, slowerShare) = (0.5, 0.15)
   /// Faster ones are animations of a program.
   private static let fastestFling = 10_000.0
   /// What begins anew so soon after the last beginning belongs to the same gesture.
@@ -155,7 +155,8 @@ struct MotionTracker: Sendable {
     guard !isSameGesture else { return }
     persistence += ((direction == flingDirection ? 1 : 0) - persistence) * Self.persistenceShare
     if peak > 0 {
-      habitualSpeed += (min(peak, Self.fastestFling) - habitualSpeed) * Self.habitShare
+      let difference = min(peak, Self.fastestFling) - habitualSpeed
+      habitualSpeed += difference * (difference > 0 ? Self.fasterShare : Self.slowerShare)
     }
     (flingDirection, flingSeconds, peak) = (direction, seconds, 0)
   }

@@ -74,7 +74,7 @@ public struct VisibleWindow: Sendable {
   /// How fast a scroll is expected to go before it has gone anywhere, in points per second.
   private static let firstSpeed = 2000.0
   /// The same for a row, which may never be touched.
-  private static let firstRowSpeed = 400.0
+  private static let firstRowSpeed = 100.0
   /// What is far away is forgotten at most every so many plans.
   private static let forgettingInterval = 16
 
