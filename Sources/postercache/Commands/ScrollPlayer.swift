@@ -39,9 +39,11 @@ struct ScrollPlayer: Sendable {
     var frames = 0
     var due = recorder.start
     while true {
-      let mustEnd = isCancelled.wait(untilNanoseconds: { _ in due }) { isCancelled in
-        isCancelled ? true : monotonicNanoseconds() >= due ? false : nil
-      }
+      let mustEnd = isCancelled.wait(
+        untilNanoseconds: { _ in due },
+        for: { isCancelled in
+          isCancelled ? true : monotonicNanoseconds() >= due ? false : nil
+        })
       let now = recorder.seconds
       guard !mustEnd, now < seconds else {
         recorder.didEnd(at: now)

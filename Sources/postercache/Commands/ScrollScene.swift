@@ -68,7 +68,7 @@ enum ScrollScene {
     do {
       return try ScrollTrace(json: data, name: name)
     } catch {
-      // Recordings of flings have another form.
+      // Recordings of flings have another form; of what is neither, the first reason says more.
       guard let flings = try? RecordedFling.all(json: data), !flings.isEmpty else {
         throw FlagParser.usage("\(path): \(error.message)")
       }
