@@ -1,4 +1,3 @@
-import Glibc
 import PosterCache
 import ScrollReplay
 
@@ -95,14 +94,12 @@ struct ScrollRuns {
     let all = contestant.slots.map { slots in
       grounds.map { ground in
         let simulator = Simulator(ground.trace, layout: ground.layout, pictures: ground.pictures)
-        var conf = FetchConfiguration()
-        if getenv("PCW") != nil { conf.prefetchWindow = .unlimited }
         return Figures(
           simulator.run(
             contestant.policy(ground, link, slots: slots),
             QueuedFetching(
               ground.pictures, bytesPerSecond: link.bytesPerSecond,
-              latency: link.latency, configuration: conf)))
+              latency: link.latency)))
       }
     }
     return all.min { Figures(mean: $0).blank < Figures(mean: $1).blank } ?? []

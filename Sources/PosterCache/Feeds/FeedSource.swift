@@ -27,8 +27,10 @@ public struct FixedFeed: FeedSource {
     self.items = items
   }
 
+  /// Whether the page has not been read.
   public var hasNextPage: Bool { items != nil }
 
+  /// The page, once.
   public mutating func nextPage() -> FeedPage? {
     guard let items = items.take() else { return nil }
     return FeedPage(
@@ -36,5 +38,6 @@ public struct FixedFeed: FeedSource {
       skipped: .init(noPath: items.count { $0.posterPath == nil }))
   }
 
+  /// Does nothing: its page does not fail.
   public mutating func skipFailedPage() {}
 }

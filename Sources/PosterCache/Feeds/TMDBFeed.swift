@@ -63,6 +63,7 @@ public struct TMDBFeed: FeedSource {
   /// The number of the page that ``nextPage()`` asks for, `nil` at the end of the list.
   public var nextPageNumber: Int? { pager.nextPage }
 
+  /// Whether the list goes on behind what has been read.
   public var hasNextPage: Bool { pager.nextPage != nil }
 
   /// The address of the page that ``nextPage()`` asks for, without a credential; `nil` at the end

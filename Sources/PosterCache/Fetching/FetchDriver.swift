@@ -141,6 +141,7 @@ final class FetchDriver {
       isOpen = inbox.take(&commands)
     }
     let now = monotonicNanoseconds()
+    queue.prefetchingIsPlanned = counters.planners.load(ordering: .relaxed) > 0
     let end = isOpen ? min(nextCommand + Self.commandsAtOnce, commands.count) : commands.count
     while nextCommand < end {
       switch commands[nextCommand] {

@@ -54,6 +54,8 @@ final class FetchCounters: Sendable {
   let receiving = Atomic(0)
   let finishing = Atomic(0)
   let storing = Atomic(0)
+  /// Those who plan what is prefetched.
+  let planners = Atomic(0)
 
   /// All numbers, a moment old at most.
   var current: FetchStatistics {

@@ -190,6 +190,13 @@ package final class Fetcher: Sendable {
     inbox.drop(ticket)
   }
 
+  /// From now on somebody plans what is prefetched, and how much of it is in flight at once; until
+  /// ``planningDidEnd()`` has been called as often.
+  package func planningDidBegin() { counters.planners.add(1, ordering: .relaxed) }
+
+  /// He does not any more.
+  package func planningDidEnd() { counters.planners.subtract(1, ordering: .relaxed) }
+
   /// Counts since this fetcher was made; a moment old at most.
   package var statistics: FetchStatistics {
     counters.current

@@ -104,7 +104,11 @@ struct HostQueue {
   // MARK: - Deciding
 
   /// What may start now. The entry that is to be started stays in the queue until it is stale.
-  mutating func next(now: UInt64, isCurrent: (Entry) -> Bool) -> Next {
+  ///
+  /// - Parameter isPlanned: see ``TransferQueue/prefetchingIsPlanned``.
+  mutating func next(
+    now: UInt64, isPlanned: Bool = false, isCurrent: (Entry) -> Bool
+  ) -> Next {
     while let head = queue.first, !isCurrent(head) { queue.removeFirst() }
     guard let best = queue.first else { return .nothing }
     let isVisible = best.rank.priority == .visible
@@ -113,15 +117,17 @@ struct HostQueue {
     guard count < limits.connections else { return .nothing }
     var opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isVisible) } ?? 0)
     if isVisible {
-      let patience = busyCount > 0 && count >= busyCount ? window.patience : 0
+      let patience = !isPlanned && busyCount > 0 && count >= busyCount ? window.patience : 0
       if patience > 0, opening <= now {
         let since = waitingSince ?? now
         waitingSince = since
         opening = since + patience
       }
     } else {
-      let limit = window.limit(
-        connections: limits.connections, visible: visibleCount, now: now)
+      let limit =
+        isPlanned && best.rank.priority == .prefetch
+        ? limits.connections
+        : window.limit(connections: limits.connections, visible: visibleCount, now: now)
       guard count < limit else {
         // What a probe keeps busy is not all that prefetching may.
         if let end = window.probeEnd(now: now) { return .wait(until: end) }

@@ -70,7 +70,7 @@ package struct LinkEstimate: Sendable {
   /// - Parameter bytesLeft: `nil` for a transfer whose answer is still being waited for, and not for longer
   ///   than such an answer takes: it will be of the usual size.
   package func isNearlyDone(bytesLeft: Int?) -> Bool {
-    let bytes = bytesLeft.map(Double.init) ?? meanBytes ?? .infinity
+    let bytes = bytesLeft.map(Double.init) ?? meanBytes.map { 3 * $0 } ?? .infinity
     return bytes <= max(pipeBytes ?? 0, Self.smallestPipeBytes)
   }
 

@@ -73,6 +73,9 @@ package struct TransferQueue {
   private var lastSerial: UInt64 = 0
   private var isShutDown = false
 
+  /// Whether somebody plans what is prefetched, and with it how much is in flight at once: then prefetches
+  /// start as they are asked for, and visible posters wait for nothing. Known from the next event on.
+  package var prefetchingIsPlanned = false
   /// Transfers in flight.
   package private(set) var runningCount = 0
   /// Those among them that nobody waits for.
@@ -397,7 +400,9 @@ package struct TransferQueue {
 
   private mutating func next(of host: Int, now: UInt64) -> HostQueue.Next {
     let transfers = transfers
-    return hosts[host].queue.next(now: now) { transfers[$0.index].queueEntry == $0 }
+    return hosts[host].queue.next(now: now, isPlanned: prefetchingIsPlanned) {
+      transfers[$0.index].queueEntry == $0
+    }
   }
 
   private mutating func startReady(now: UInt64) -> [Action] {

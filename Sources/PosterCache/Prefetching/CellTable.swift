@@ -95,7 +95,7 @@ struct CellTable: Sendable {
   /// What is in flight for items that are gone, once.
   mutating func takeOrphans() -> [WindowAsk] {
     defer { orphans = [] }
-    return orphans
+    return orphans.sorted { ($0.cell, $0.rung) < ($1.cell, $1.rung) }
   }
 
   /// Forgets that cells have failed for which `isNear` does not hold.

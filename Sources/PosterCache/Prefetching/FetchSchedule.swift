@@ -67,7 +67,8 @@ package struct FetchSchedule: Sendable {
       finish += accepted[index].service
       arrivals[index] = finish
     }
-    // Weight of the later ones that are overdue: a second of delay costs as much.
+    // Weight of the later ones that are overdue: what they gain from a second less of delay, and no more
+    // than they are late.
     var overdue = 0.0
     var worst: (excess: Double, index: Int)?
     for index in accepted.indices.reversed() {
@@ -76,7 +77,8 @@ package struct FetchSchedule: Sendable {
         candidate.weight * max(0, candidate.leave - max(candidate.enter, arrivals[index]))
       let excess = overdue * candidate.service - saved
       if excess > (worst?.excess ?? 0) { worst = (excess, index) }
-      if arrivals[index] > candidate.enter { overdue += candidate.weight }
+      let late = arrivals[index] - candidate.enter
+      if late > 0 { overdue += candidate.weight * min(1, late / candidate.service) }
     }
     return worst?.index
   }

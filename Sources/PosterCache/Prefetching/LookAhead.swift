@@ -11,7 +11,7 @@ struct LookAhead {
   /// The time to the first byte counts more than once, as a fling is noticed some frames late.
   static let firstByteShare = 1.5
   /// How much of the way of a fling counts, which is another one next time.
-  static let wayShare = 4.0
+  static let wayShare = 2.0
 
   /// A fling, in screens per second, for which previews should be there even if nobody has made one.
   static let usualSpeed = 5.0

@@ -47,7 +47,7 @@ struct MotionTracker: Sendable {
   /// How fast the faster ones among the last flings were, in points per second.
   private(set) var habitualSpeed: Double
   /// How much a fling counts for that which is faster, and one which is slower.
-  private static let (fasterShare, slowerShare) = (0.5, 0.15)
+  private static let (fasterShare, slowerShare) = (0.5, 0.3)
   /// Faster ones are animations of a program.
   private static let fastestFling = 10_000.0
   /// What begins anew so soon after the last beginning belongs to the same gesture.

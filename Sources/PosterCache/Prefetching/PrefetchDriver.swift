@@ -64,6 +64,8 @@ final class PrefetchDriver: Sendable {
     /// One at most waits.
     var timer: Timer?
     var lastTimer = 0
+    /// The pipeline has been told that its prefetches are planned.
+    var isPlanning = false
   }
 
   let pipeline: PosterPipeline

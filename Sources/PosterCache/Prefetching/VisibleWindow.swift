@@ -15,7 +15,7 @@ public struct VisibleWindow: Sendable {
   /// How far it looks, and what it may spend.
   public struct Configuration: Sendable, Hashable {
     /// Screens past the predicted stop that are looked at, at most; fewer where the link is fast.
-    public var aheadScreens = 3.0
+    public var aheadScreens = 2.0
     /// Screens on the other side.
     public var behindScreens = 0.25
     /// Bytes of pictures that are in flight or there and have not been visible yet, at most.
@@ -72,7 +72,7 @@ public struct VisibleWindow: Sendable {
   private var plansSinceForgetting = 0
 
   /// How fast a scroll is expected to go before it has gone anywhere, in points per second.
-  private static let firstSpeed = 2000.0
+  private static let firstSpeed = 4000.0
   /// The same for a row, which may never be touched.
   private static let firstRowSpeed = 100.0
   /// What is far away is forgotten at most every so many plans.

@@ -54,6 +54,7 @@ package struct QueuedFetching: SimulatedFetching {
     self.latency = latency
     link = SimulatedLink(bytesPerSecond: bytesPerSecond)
     queue = TransferQueue(configuration)
+    queue.prefetchingIsPlanned = true
   }
 
   package var isFull: Bool { false }

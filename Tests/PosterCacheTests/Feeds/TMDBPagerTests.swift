@@ -43,6 +43,21 @@ struct TMDBPagerTests {
     #expect(pagesAsked(pageLimit: nil) { page(nil, [movie($0, "/\($0).jpg")]) } == 500)
   }
 
+  @Test func `totals and numbers that change or lie end in a finite number of requests`() {
+    // A total that shrinks below where the list stands, or grows with every page.
+    #expect(pagesAsked(pageLimit: nil) { page(10 - 2 * $0, [movie($0, "/x.jpg")]) } == 4)
+    #expect(pagesAsked(pageLimit: nil) { page($0 + 1, [movie($0, "/x.jpg")]) } == 500)
+    #expect(pagesAsked(pageLimit: nil) { page(.max, [movie($0, "/x.jpg")]) } == 500)
+    #expect(pagesAsked(pageLimit: nil) { page(.min, [movie($0, "/x.jpg")]) } == 1)
+    for lie in [0, -1, 7, .max, .min] {
+      let asked = pagesAsked(pageLimit: nil) {
+        TMDBPage(
+          number: lie, totalPages: 3, totalResults: lie, items: [movie($0, "/x.jpg")])
+      }
+      #expect(asked == 3)
+    }
+  }
+
   @Test func `an empty page ends the list`() {
     #expect(pagesAsked(pageLimit: nil) { page(500, $0 == 4 ? [] : [movie($0, "/x.jpg")]) } == 4)
   }

@@ -78,6 +78,27 @@ struct PrefetchLedgerTests {
     #expect(world.flaws == [])
   }
 
+  @Test func `of a visible cell the window decides, but for what has come or failed before`() {
+    var world = world(300)
+    world.scroll(to: 0)
+    let first = world.tickets.keys.min() ?? 0
+    let (cell, count) = (world.tickets[first]?.ask.cell, world.started.count)
+    guard let cell else { return }
+    world.bind(cell)
+    #expect(world.started.count == count)
+    world.fail(first)
+    #expect(!world.tickets.values.contains { $0.ask.cell == cell })
+    world.bind(cell)
+    #expect(world.started.last.map { $0.ask.cell == cell && $0.priority == .visible } == true)
+    world.settleDown()
+    #expect(world.tickets.isEmpty)
+    // Its pixels are not at hand any more, or others are needed.
+    world.bind(cell)
+    #expect(world.tickets.values.map(\.ask.cell) == [cell])
+    #expect(world.started.last?.priority == .visible)
+    #expect(world.flaws == [])
+  }
+
   @Test func `after the last report of a position it rests, and the plan is made anew once`() {
     var world = world(300)
     world.scroll(to: 0)

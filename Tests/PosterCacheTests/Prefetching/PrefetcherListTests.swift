@@ -193,6 +193,35 @@ struct PrefetcherListTests {
     await stage.end()
   }
 
+  /// What `docs/embedding.md` shows.
+  @Test func `a list of the origin is scrolled to its second page`() async throws {
+    let stage = try PrefetchStage { $0.yield = .pixels(Rendition(.full)) }
+    let prefetcher = Prefetcher(stage.pipeline, stage.configuration)
+    let changes = prefetcher.changes
+    let trending = try TMDBFeed(
+      .trending(media: .movie, window: .day), api: stage.origin.api,
+      credential: .bearerToken("token"), pageLimit: 2, load: stage.pipeline.page)
+    prefetcher.appendSection(trending, layout: .grid(columns: 3, rowLength: 180))
+    let slot = stage.slot()
+    for await change in changes {
+      if case .items(section: 0) = change, prefetcher.itemCount(in: 0) == 20 {
+        prefetcher.didScroll(to: 0, viewLength: 844)
+        prefetcher.bind(slot, at: IndexPath(item: 4, section: 0))
+        #expect(await slot.picture() != nil)
+        prefetcher.unbind(slot)
+        prefetcher.didScroll(to: 400, viewLength: 844)
+      }
+      if case .end = change { break }
+    }
+    // Of 40 entries the first of a page repeats the last one before it at most.
+    #expect(prefetcher.itemCount(in: 0) > 36)
+    #expect(prefetcher.items(in: 0).contains { $0.posterPath == nil })
+    #expect(stage.origin.requestCount(of: "/3/*") == 2)
+    prefetcher.stop()
+    await prefetcher.finish()
+    await stage.end()
+  }
+
   @Test func `letting go of a prefetcher stops it and ends its changes`() async throws {
     let stage = try PrefetchStage(connections: 1)
     let changes: AsyncStream<Prefetcher.Change>
