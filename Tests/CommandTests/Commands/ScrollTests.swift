@@ -66,7 +66,7 @@ struct ScrollTests {
   // MARK: - Results
 
   @Test func `a scroll in real time is what the simulator says`() async throws {
-    let trace = flings([(2500, 0.9), (4000, 1), (6000, 1)])
+    let trace = flings([(2500, 0.7), (4000, 0.8), (6000, 0.8)])
     let result = await scroll([
       "--list", "trending", "--demo", "--trace", try file(trace), "--latency", "80ms",
       "--bandwidth", "20M", "--json",
@@ -114,7 +114,7 @@ struct ScrollTests {
 
   @Test func `what is looked at is fetched, and nothing else without prefetching`() async throws {
     let result = await scroll([
-      "--list", "trending", "--demo", "--trace", try still(0.6), "--policy", "none", "--latency",
+      "--list", "trending", "--demo", "--trace", try still(0.4), "--policy", "none", "--latency",
       "0", "--bandwidth", "unlimited", "--json",
     ])
     let json = try result.decoded(as: ScrollJSON.self)
@@ -126,7 +126,7 @@ struct ScrollTests {
 
   @Test func `a fixed policy prefetches so many items`() async throws {
     let result = await scroll([
-      "--list", "trending", "--media", "movie", "--demo", "--trace", try still(0.8), "--policy",
+      "--list", "trending", "--media", "movie", "--demo", "--trace", try still(0.4), "--policy",
       "fixed:6", "--latency", "0", "--bandwidth", "unlimited", "--viewport", "120x360", "--json",
     ])
     let json = try result.decoded(as: ScrollJSON.self)
@@ -138,7 +138,7 @@ struct ScrollTests {
 
   @Test func `previews come first where there is a ladder`() async throws {
     let result = await scroll([
-      "--list", "trending", "--demo", "--trace", try still(0.8), "--ladder", "w92", "--latency",
+      "--list", "trending", "--demo", "--trace", try still(0.5), "--ladder", "w92", "--latency",
       "20ms", "--bandwidth", "5M", "--json",
     ])
     let json = try result.decoded(as: ScrollJSON.self)
@@ -148,19 +148,19 @@ struct ScrollTests {
   @Test func `rows scroll sideways above the list`() async throws {
     let trace = ScrollTrace(
       name: "sideways",
-      samples: (0...60).map {
+      samples: (0...42).map {
         .init(
           seconds: Double($0) / 60, offset: 0,
-          rowOffsets: [0: Double($0) * 10, 1: 0])
+          rowOffsets: [0: Double($0) * 12, 1: 0])
       })
     let result = await scroll([
-      "--list", "trending", "--rows", "similar,recommendations", "--id", "1007", "--media", "tv",
+      "--list", "trending", "--rows", "similar,recommendations", "--id", "1002", "--media", "tv",
       "--demo", "--trace", try file(trace), "--latency", "0", "--bandwidth", "unlimited", "--json",
     ])
     let json = try result.decoded(as: ScrollJSON.self)
     #expect(result.status == 0, "\(result.errors)")
     #expect(
-      json.lists == ["tv/1007/similar", "tv/1007/recommendations", "trending/tv/day"]
+      json.lists == ["tv/1002/similar", "tv/1002/recommendations", "trending/tv/day"]
         && json.pages ?? 0 >= 3)
     // Four of each row at first, five more of the row that moved, and the grid below.
     #expect(json.visible >= 15)
@@ -169,7 +169,7 @@ struct ScrollTests {
   @Test func `people get a table, and a picture of it`() async throws {
     let plot = "\(directory.path)/out.png"
     let result = await scroll([
-      "--list", "trending", "--demo", "--trace", try still(0.5), "--plot", plot, "--progress",
+      "--list", "trending", "--demo", "--trace", try still(0.3), "--plot", plot, "--progress",
       "never",
     ])
     #expect(result.status == 0)
@@ -215,7 +215,7 @@ struct ScrollTests {
     await scroll(
       [
         "--list", "trending", "--api", place.origin.api.canonical,
-        "--images", place.origin.images.canonical, "--trace", try still(0.4), "--retries", "0",
+        "--images", place.origin.images.canonical, "--trace", try still(0.3), "--retries", "0",
         "--json",
       ] + more)
   }
@@ -273,7 +273,7 @@ struct ScrollTests {
   @Test func `what is cached is there at once, and counts as no transfer`() async throws {
     let cache = "\(directory.path)/cache"
     let arguments = [
-      "--list", "trending", "--demo", "--trace", try still(0.6), "--policy", "none", "--latency",
+      "--list", "trending", "--demo", "--trace", try still(0.4), "--policy", "none", "--latency",
       "0", "--bandwidth", "unlimited", "--cache-dir", cache, "--json",
     ]
     #expect(try await scroll(arguments).decoded(as: ScrollJSON.self).bytes > 0)
