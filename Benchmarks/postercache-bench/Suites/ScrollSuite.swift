@@ -49,6 +49,7 @@ struct ScrollSuite: Suite {
       byKind(runs, "Blank time by the way of scrolling", "Blank time") { $0.blank })
     report.tables.append(byKind(runs, "Waste by the way of scrolling", "Waste") { $0.waste })
     report.tables.append(calm(runs))
+    report.tables.append(PlanCost.table(context.rounds(11, contest: "plan")))
     if let directory = context.options.plotsDirectory {
       try plot(runs, into: directory)
     }

@@ -67,8 +67,9 @@ package struct FetchSchedule: Sendable {
       finish += accepted[index].service
       arrivals[index] = finish
     }
-    // Weight of the later ones that are overdue: what they gain from a second less of delay, and no more
-    // than they are late.
+    // How many of the later ones would come sooner: by a whole service time, or by as much as they are late.
+    // Only what is certain counts. Of what is merely likely little will come true together, and counted
+    // all together it would push out what is nearest.
     var overdue = 0.0
     var worst: (excess: Double, index: Int)?
     for index in accepted.indices.reversed() {
@@ -78,7 +79,7 @@ package struct FetchSchedule: Sendable {
       let excess = overdue * candidate.service - saved
       if excess > (worst?.excess ?? 0) { worst = (excess, index) }
       let late = arrivals[index] - candidate.enter
-      if late > 0 { overdue += candidate.weight * min(1, late / candidate.service) }
+      if late > 0, candidate.weight >= 1 { overdue += min(1, late / candidate.service) }
     }
     return worst?.index
   }

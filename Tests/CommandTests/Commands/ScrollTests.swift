@@ -154,13 +154,13 @@ struct ScrollTests {
           rowOffsets: [0: Double($0) * 12, 1: 0])
       })
     let result = await scroll([
-      "--list", "trending", "--rows", "similar,recommendations", "--id", "1007", "--media", "tv",
+      "--list", "trending", "--rows", "similar,recommendations", "--id", "1002", "--media", "tv",
       "--demo", "--trace", try file(trace), "--latency", "0", "--bandwidth", "unlimited", "--json",
     ])
     let json = try result.decoded(as: ScrollJSON.self)
     #expect(result.status == 0, "\(result.errors)")
     #expect(
-      json.lists == ["tv/1007/similar", "tv/1007/recommendations", "trending/tv/day"]
+      json.lists == ["tv/1002/similar", "tv/1002/recommendations", "trending/tv/day"]
         && json.pages ?? 0 >= 3)
     // Four of each row at first, five more of the row that moved, and the grid below.
     #expect(json.visible >= 15)
