@@ -58,6 +58,8 @@ public struct VisibleWindow: Sendable {
     }
   }
 
+  private typealias Rung = WindowAsk.Rung
+
   private let configuration: Configuration
   private var outer = MotionTracker(habitualSpeed: Self.firstSpeed)
   private var viewLength = 0.0
@@ -230,7 +232,12 @@ public struct VisibleWindow: Sendable {
     let others = FetchSchedule.order(
       candidates(cells.indices.lazy.filter { !first.contains($0) && !cells[$0].isFar }, service),
       delay: link.firstByteSeconds + Double(previews.count) * service * share)
-    return previews.map { (cells[$0.index], .preview) } + others.map { (cells[$0.index], .full) }
+    // Who looks at a cell waits for its own size; previews of what is far away can wait for that.
+    let near = previews.filter { !cells[$0.index].isFar }.map { (cells[$0.index], Rung.preview) }
+    let far = previews.filter { cells[$0.index].isFar }.map { (cells[$0.index], Rung.preview) }
+    let visible = others.filter { cells[$0.index].isVisible }.map { (cells[$0.index], Rung.full) }
+    let rest = others.filter { !cells[$0.index].isVisible }.map { (cells[$0.index], Rung.full) }
+    return near + visible + far + rest
   }
 
   /// What was started and is not planned, unless it has begun to arrive and the budget has room for it; and

@@ -138,8 +138,8 @@ struct ScrollTests {
 
   @Test func `previews come first where there is a ladder`() async throws {
     let result = await scroll([
-      "--list", "trending", "--demo", "--trace", try still(0.5), "--ladder", "w92", "--latency",
-      "20ms", "--bandwidth", "5M", "--json",
+      "--list", "trending", "--demo", "--trace", try still(0.6), "--ladder", "w92", "--latency",
+      "20ms", "--bandwidth", "40M", "--json",
     ])
     let json = try result.decoded(as: ScrollJSON.self)
     #expect(result.status == 0 && json.previewRatio > 0 && json.previewRatio + json.blankRatio < 1)
