@@ -334,7 +334,8 @@ struct PrefetchLedger {
       if near.first == section {
         near.removeFirst()
         endIsNear(in: section, at: seconds)
-      } else {
+      } else if sections[section].pages.canBeAsked {
+        // While one is on its way, the window does not say where the end is.
         sections[section].pages.endIsFar()
       }
     }

@@ -29,14 +29,22 @@ package struct Simulator {
   }
 
   /// Replays the trace with the engine behind a link of so many bytes a second and seconds of latency.
+  ///
+  /// - Parameter isCancelled: asked all the time; once it says yes, the scroll ends there.
   package func run(
-    _ policy: any ScrollPolicy, bytesPerSecond: Double, latency: Double
+    _ policy: any ScrollPolicy, bytesPerSecond: Double, latency: Double,
+    isCancelled: () -> Bool = { false }
   ) -> Result {
-    run(policy, QueuedFetching(pictures, bytesPerSecond: bytesPerSecond, latency: latency))
+    run(
+      policy, QueuedFetching(pictures, bytesPerSecond: bytesPerSecond, latency: latency),
+      isCancelled: isCancelled)
   }
 
   /// Replays the trace with any fetcher.
-  package func run(_ policy: any ScrollPolicy, _ fetching: any SimulatedFetching) -> Result {
+  package func run(
+    _ policy: any ScrollPolicy, _ fetching: any SimulatedFetching,
+    isCancelled: () -> Bool = { false }
+  ) -> Result {
     var run = Run(policy, fetching, self)
     var nextSample = 0
     guard let end = trace.samples.last?.seconds else { return run.result(at: 0) }
@@ -44,6 +52,7 @@ package struct Simulator {
       let sample = nextSample < trace.samples.count ? trace.samples[nextSample].seconds : .infinity
       let time = min(run.fetching.nextTime() ?? .infinity, sample, run.nextPlan)
       guard time <= end else { break }
+      if isCancelled() { return run.result(at: run.seconds) }
       run.advance(to: time)
       if run.fetching.nextTime().map({ $0 <= time }) ?? false {
         run.takeArrivals()

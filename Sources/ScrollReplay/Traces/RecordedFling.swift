@@ -4,6 +4,11 @@ import PosterCache
 /// What a finger did on a real screen, from touching it to letting go.
 package struct RecordedFling: Sendable, Hashable {
   package var name: String
+
+  /// The most flings of a file, and how long a finger may be on the screen, in seconds.
+  package static let maximumCount = 1000
+  package static let maximumSeconds = 60.0
+
   /// Since it touched the screen, in seconds, and how far it has moved the list, in points.
   package var seconds: [Double]
   package var distances: [Double]
@@ -29,7 +34,8 @@ package struct RecordedFling: Sendable, Hashable {
   ///
   /// - Parameter pointsPerPixel: 390 points for the 1080 pixels of the screen that the recordings were
   ///   made on.
-  /// - Throws: ``PosterError/Code/invalidConfiguration`` if it is something else.
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if it is something else, has more than
+  ///   ``maximumCount`` flings, or one that goes back in time or lasts longer than ``maximumSeconds``.
   package static func all(
     json: Data, pointsPerPixel: Double = 390.0 / 1080
   ) throws(PosterError) -> [RecordedFling] {
@@ -55,13 +61,17 @@ package struct RecordedFling: Sendable, Hashable {
     } catch {
       throw PosterError(.invalidConfiguration, "no recorded flings: the file is not as expected")
     }
+    guard file.flings.count <= maximumCount else {
+      throw PosterError(.invalidConfiguration, "more than \(maximumCount) recorded flings")
+    }
     return try file.flings.map { fling throws(PosterError) in
       let times = fling.points.map { ($0.nanoseconds - fling.points[0].nanoseconds) / 1e9 }
       let distances = fling.points.map { (fling.points[0].y - $0.y) * pointsPerPixel }
       guard times.count >= 2, zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 }),
-        (times + distances).allSatisfy({ $0.isFinite })
+        (times + distances).allSatisfy({ $0.isFinite }), times[times.count - 1] <= maximumSeconds
       else {
-        throw PosterError(.invalidConfiguration, "the recorded fling \(fling.name) is damaged")
+        throw PosterError(
+          .invalidConfiguration, "the recorded fling \(fling.name.prefix(40)) is damaged")
       }
       return RecordedFling(name: fling.name, seconds: times, distances: distances)
     }

@@ -11,7 +11,8 @@ extension ScrollTrace {
 
   /// Reads a trace from JSON, in either of two forms.
   ///
-  /// Our own is an object; `name` and each `rows` may be missing. Times are seconds since any moment, in
+  /// Our own is an object; `name` and each `rows` may be missing. Of a name the first 80
+  /// characters count, without control characters. Times are seconds since any moment, in
   /// ascending order, offsets are points, rows go by their section's index:
   ///
   /// ```
@@ -33,18 +34,27 @@ extension ScrollTrace {
     do {
       file = try JSONDecoder().decode(File.self, from: json)
     } catch let error as RowNameError {
-      throw Self.unusable("\"\(error.name)\" is no section's index")
+      throw Self.unusable("\"\(error.name.prefix(40))\" is no section's index")
     } catch {
       throw Self.unusable(
         "it is neither {\"samples\": [{\"t\": ..., \"y\": ...}]} nor [[t, y, v], ...]")
     }
-    self.init(name: file.name ?? name, samples: file.samples)
+    self.init(name: Self.shown(file.name ?? name), samples: file.samples)
     try check()
     // Whatever moment the file counts from.
     let begin = samples[0].seconds
     if begin != 0 {
       for index in samples.indices { samples[index].seconds -= begin }
     }
+  }
+
+  /// A name as it may stand in a line of a table: a file may say anything.
+  private static func shown(_ name: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        name.unicodeScalars.prefix(80).map { scalar in
+          scalar.properties.generalCategory == .control ? "?" : scalar
+        }))
   }
 
   private func check() throws(PosterError) {

@@ -14,21 +14,18 @@ struct ScrollCommand {
   }
 
   func run() async throws -> CommandStatus {
-    let trace = try ScrollScene.trace(options)
-    let outcome: ScrollOutcome?
-    if options.isSimulated {
-      outcome = ScrollSimulation(
-        options: options, trace: trace, layout: ScrollScene.endlessLayout(options)
-      ).run()
-    } else {
-      outcome = try await ScrollReplayRun(session, options, trace).run()
-    }
-    guard let outcome, !Task.isCancelled else {
+    guard let outcome = try await replay(), !Task.isCancelled else {
       console.note("interrupted: the scroll was not replayed to its end")
       return .interrupted
     }
     console.failures(outcome.failures.map { Console.words(for: $0.error, about: $0.address) })
     let report = ScrollReport(outcome)
+    // First, so that a picture that cannot be written does not cost what was waited for.
+    if console.output.isJSON {
+      try console.result(report.json)
+    } else {
+      try console.summary(report.text)
+    }
     if let file = options.plot {
       let plot = ScrollPlot.draw(outcome.timeline, title: report.title)
       try OutputFile.write(PosterBody(copying: try plot.bitmap.png()), to: file)
@@ -36,11 +33,22 @@ struct ScrollCommand {
         console.note("\(file): \(plot.size)")
       }
     }
-    if console.output.isJSON {
-      try console.result(report.json)
-    } else {
-      try console.summary(report.text)
-    }
     return outcome.exitStatus
+  }
+
+  /// What it came to; `nil` if it was interrupted.
+  private func replay() async throws(PosterError) -> ScrollOutcome? {
+    let trace: ScrollTrace
+    do {
+      trace = try ScrollScene.trace(options)
+    } catch  where error.code == .cancelled && Task.isCancelled {
+      return nil
+    }
+    guard options.isSimulated else {
+      return try await ScrollReplayRun(session, options, trace).run()
+    }
+    return ScrollSimulation(
+      options: options, trace: trace, layout: ScrollScene.endlessLayout(options)
+    ).run { Task.isCancelled }
   }
 }

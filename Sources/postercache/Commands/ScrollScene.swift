@@ -38,6 +38,9 @@ enum ScrollScene {
       trace = .seeded(kind, seed: seed, seconds: options.seconds ?? 14, layout: layout)
     case .file(let path):
       trace = try read(path, end: layout.farthestOffset)
+      guard let last = trace.samples.last, last.seconds > 0 else {
+        throw FlagParser.usage("\(path): not a usable scroll trace: it takes no time")
+      }
     }
     let longest = Settings.Scroll.maximumSeconds
     guard let last = trace.samples.last, last.seconds > options.seconds ?? longest else {
@@ -58,12 +61,7 @@ enum ScrollScene {
   }
 
   private static func read(_ path: String, end: Double) throws(PosterError) -> ScrollTrace {
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(filePath: path))
-    } catch {
-      throw FlagParser.usage("cannot read the trace \(path)")
-    }
+    let data = try TraceFile.bytes(at: path, limit: ScrollTrace.maximumBytes)
     let name = path.split(separator: "/").last.map(String.init) ?? path
     do {
       return try ScrollTrace(json: data, name: name)

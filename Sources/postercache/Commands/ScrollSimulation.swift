@@ -7,7 +7,8 @@ struct ScrollSimulation {
   let trace: ScrollTrace
   let layout: ScreenLayout
 
-  func run() -> ScrollOutcome {
+  /// What it comes to, or what it had come to when `isCancelled` said yes.
+  func run(isCancelled: () -> Bool) -> ScrollOutcome {
     let pictures = SimulatedPictures(counts: layout.sections.map(\.itemCount))
     let link = options.link ?? Settings.Scroll.Link()
     // As good as none: a gigabyte in a thousandth of a second.
@@ -19,7 +20,7 @@ struct ScrollSimulation {
       policy: options.policy.policy(configuration: configuration), recorder: recorder)
     let result = Simulator(trace, layout: layout, pictures: pictures).run(
       policy, bytesPerSecond: bytesPerSecond,
-      latency: Double(link.latencyMilliseconds) / 1000)
+      latency: Double(link.latencyMilliseconds) / 1000, isCancelled: isCancelled)
     let seconds = trace.samples.last?.seconds ?? 0
     let timeline = recorder.timeline(endingAt: seconds)
     return ScrollOutcome(

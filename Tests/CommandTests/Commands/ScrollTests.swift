@@ -291,10 +291,46 @@ struct ScrollTests {
     try Data("{}".utf8).write(to: URL(filePath: nonsense))
     let wrong = await scroll(["--list", "trending", "--demo", "--trace", nonsense])
     #expect(wrong.status == 2 && wrong.errors.contains("nonsense.json"))
-    let unwritable = await scroll([
+    let moment = await scroll(["--list", "trending", "--demo", "--trace", try still(0)])
+    #expect(moment.status == 2 && moment.errors.contains("it takes no time"))
+    let folder = await scroll(["--list", "trending", "--demo", "--trace", directory.path])
+    #expect(folder.status == 2 && folder.errors.contains("Is a directory"))
+    let endless = await scroll(["--list", "trending", "--demo", "--trace", "/dev/zero"])
+    #expect(endless.status == 2 && endless.errors.contains("it has more than"))
+    #expect(try leftovers() == [])
+  }
+
+  @Test func `a plot that cannot be written does not cost the result`() async {
+    let result = await scroll([
       "--list", "trending", "--simulate", "--seconds", "1", "--plot", "/nonexistent/a.png",
+      "--json",
     ])
-    #expect(unwritable.status == 1 && unwritable.errors.contains("cannot write"))
+    #expect(result.status == 1 && result.errorLines.count == 1)
+    #expect(result.errors.contains("cannot write") && result.keys == ScrollJSON.keys)
+  }
+
+  @Test func `a trace may come out of a pipe, and who waits for it can be interrupted`()
+    async throws
+  {
+    let pipe = "\(directory.path)/pipe.json"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let arguments = ["scroll", "--list", "trending", "--simulate", "--trace", pipe]
+    let command = PosterCacheBinary.start(arguments, environment: environment)
+    // Waits for the reader.
+    let silent = open(pipe, O_WRONLY | O_CLOEXEC)
+    #expect(silent >= 0)
+    command.send(SIGINT)
+    let interrupted = await command.result()
+    close(silent)
+    #expect(interrupted.status == 130 && interrupted.output.isEmpty)
+
+    let other = PosterCacheBinary.start(arguments, environment: environment)
+    let file = open(pipe, O_WRONLY | O_CLOEXEC)
+    let text = "[[0, 0], [1.5, 300]]"
+    #expect(write(file, text, text.utf8.count) == text.utf8.count)
+    close(file)
+    let result = await other.result()
+    #expect(result.status == 0 && result.output.contains("pipe.json, 1.5 s"), "\(result.errors)")
   }
 }
 

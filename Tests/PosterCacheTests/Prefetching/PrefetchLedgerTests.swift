@@ -162,6 +162,37 @@ struct PrefetchLedgerTests {
     #expect(world.flaws == [])
   }
 
+  @Test func `whoever goes on scrolling at the end does not hurry a page that failed`() {
+    var world = world(60, hasMore: true)
+    let end = 3600.0 - 844
+    world.scroll(to: end)
+    for (failures, wait) in [1.0, 2, 4].enumerated() {
+      #expect(world.pagesAsked.count == failures + 2)
+      // Planned while the page is on its way.
+      world.pass(0.1)
+      world.scroll(to: end - 1)
+      world.failPage(world.pages.keys.min() ?? 0, .mayPass)
+      for step in 1...9 {
+        world.pass(wait / 10)
+        world.scroll(to: end - Double(step % 2))
+      }
+      #expect(world.pagesAsked.count == failures + 2)
+      world.pass(wait / 5)
+    }
+    #expect(world.pagesAsked.count == 5)
+    world.scroll(to: end)
+    world.failPage(world.pages.keys.min() ?? 0, .hopeless)
+    world.pass(100)
+    world.scroll(to: end - 1)
+    #expect(world.pagesAsked.count == 5)
+    // Away and back again is news.
+    world.scroll(to: 0)
+    world.pass(1)
+    world.scroll(to: end)
+    #expect(world.pagesAsked.count == 6)
+    #expect(world.flaws == [])
+  }
+
   @Test func `a list that grows keeps what is on its way, one that shrinks only what is left`() {
     var world = world(9, wishLimit: 9)
     world.wish(cells([1, 5, 8]))

@@ -42,6 +42,18 @@ struct SimulatorTests {
     #expect(early.blankMilliseconds < 1401)
   }
 
+  @Test func `whoever has had enough gets what there is`() {
+    let simulator = Simulator(
+      trace([(0, 0), (1, 0)]), layout: Self.small, pictures: Self.pictures)
+    var steps = 0
+    let result = simulator.run(LookAheadPolicy(.none), bytesPerSecond: 1e6, latency: 0.1) {
+      steps += 1
+      return steps > 10
+    }
+    #expect(steps == 11 && result.plans <= 10 && result.report.receivedBytes == 0)
+    #expect((1...4 * 160).contains(result.report.visibleMilliseconds))
+  }
+
   @Test func `a cell that comes back has its picture at once`() {
     let moves = trace([(0, 0), (1, 1000), (2, 0), (3, 0)])
     let simulator = Simulator(moves, layout: Self.small, pictures: Self.pictures)

@@ -13,6 +13,8 @@ struct RecordedFlingTests {
       {"t_ns": 25000000, "x": 1, "y": 480}, {"t_ns": 35000000, "x": 1, "y": 470}]}]}
     """
 
+  private static let fling = #"{"name": "x", "points": [{"t_ns": 0, "y": 2}, {"t_ns": 1, "y": 2}]}"#
+
   @Test func `a finger that moves up moves the list on`() throws {
     let flings = try RecordedFling.all(json: Data(Self.file.utf8), pointsPerPixel: 0.5)
     #expect(flings.map(\.name) == ["up"])
@@ -34,12 +36,27 @@ struct RecordedFlingTests {
   @Test(arguments: [
     "", "[]", #"{"flings": [{"name": "x", "points": [{"t_ns": 1, "y": 2}]}]}"#,
     #"{"flings": [{"name": "x", "points": [{"t_ns": 2, "y": 2}, {"t_ns": 1, "y": 2}]}]}"#,
+    #"{"flings": [{"name": "x", "points": [{"t_ns": 0, "y": 2}, {"t_ns": 6.1e10, "y": 2}]}]}"#,
+    #"{"flings": [{"name": "x", "points": [{"t_ns": 0, "y": 2}, {"t_ns": 1e300, "y": 2}]}]}"#,
+    #"{"flings": ["# + Array(repeating: fling, count: 1001).joined(separator: ",") + "]}",
   ])
   func `what holds no recorded flings is refused`(text: String) {
     let error = #expect(throws: PosterError.self) {
       try RecordedFling.all(json: Data(text.utf8))
     }
     #expect(error?.code == .invalidConfiguration)
+  }
+
+  @Test func `any numbers that are let through make a trace`() throws {
+    let text = """
+      {"flings": [
+        {"name": "far", "points": [{"t_ns": 0, "y": 0}, {"t_ns": 1, "y": -1e300}]},
+        {"name": "back", "points": [{"t_ns": -1e10, "y": 1e300}, {"t_ns": 5e10, "y": -1e300}]},
+        {"name": "at once", "points": [{"t_ns": 7, "y": 0}, {"t_ns": 7, "y": 9}]}]}
+      """
+    let trace = ScrollTrace.recorded(
+      try RecordedFling.all(json: Data(text.utf8)), seed: 1, end: 1000)
+    #expect(trace.samples.allSatisfy { (0...1000).contains($0.offset) && $0.seconds < 100 })
   }
 
   @Test(.enabled(if: Corpus.isAvailable))

@@ -27,6 +27,15 @@ struct ScrollTraceTests {
     #expect(trace.samples[1] == .init(seconds: 0.25, offset: 1, rowOffsets: [2: 40]))
   }
 
+  @Test func `a name neither breaks a line nor commands a terminal`() throws {
+    let trace = try read(
+      #"{"name": "\u001b[31mred\nline\u0000", "samples": [{"t": 0, "y": 0}]}"#)
+    #expect(trace.name == "?[31mred?line?")
+    let long = String(repeating: "é", count: 100)
+    let cut = try read(#"{"name": "\#(long)", "samples": [{"t": 0, "y": 0}]}"#)
+    #expect(cut.name == String(long.prefix(80)))
+  }
+
   @Test func `a trace that was written is read again as it was`() throws {
     let layout = ScreenLayout(sections: Array(repeating: .row(items: 20), count: 10))
     for kind in TraceKind.allCases {
