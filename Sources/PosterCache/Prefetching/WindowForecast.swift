@@ -25,12 +25,16 @@ struct WindowForecast {
 
   private let configuration: VisibleWindow.Configuration
   private let lookAhead: LookAhead
+  /// A rest lasts at least so many seconds: several times as long as a picture takes. Where that is longer
+  /// than rests last on the average, nothing would come in time, and nothing would ever be fetched.
+  private let leastRest: Double
   /// Screens around what is looked at whose cells are not forgotten.
   private static let keptScreens = 6.0
 
   init(_ configuration: VisibleWindow.Configuration, _ link: LinkFigures) {
     self.configuration = configuration
     lookAhead = LookAhead(link: link, mostScreens: configuration.aheadScreens)
+    leastRest = 3 * (link.firstByteSeconds + link.meanBytes / link.bytesPerSecond)
   }
 
   /// Looks at the cells of all sections near the window.
@@ -122,7 +126,8 @@ struct WindowForecast {
     while item < far.upperBound {
       let start = place.start + Double(item / place.columns) * place.itemLength
       let span = outer.span(from: start, to: start + place.itemLength)
-      let leave = span.leave.isFinite ? span.leave : outer.restEnd(enter: span.enter)
+      let rest = outer.restEnd(enter: span.enter)
+      let leave = span.leave.isFinite ? span.leave : max(rest, span.enter + leastRest)
       let end = min(item + place.columns, far.upperBound)
       while item < end {
         let cell = WindowCell(section: place.section, item: item)
@@ -152,7 +157,7 @@ struct WindowForecast {
       span.leave = min(span.leave, band.span.leave)
       span.weight *= band.span.weight
       span.isVisible = span.isVisible && band.span.isVisible
-      let leave = span.leave.isFinite ? span.leave : rest
+      let leave = span.leave.isFinite ? span.leave : max(rest, span.enter + leastRest)
       guard leave > span.enter else { continue }
       let isFar = band.isFar || !near.contains(item)
       add(WindowCell(section: place.section, item: item), span, leave: leave, isFar: isFar, &table)

@@ -36,15 +36,16 @@ public struct LinkFigures: Sendable, Hashable {
   public static let assumed = LinkFigures(
     firstByteSeconds: 0.08, bytesPerSecond: 2_500_000, meanBytes: 40_000)
 
-  /// The same with what is assumed in place of what is impossible.
+  /// The same with what is assumed in place of what is impossible, and nothing so large or small that it
+  /// cannot be reckoned with.
   var possible: LinkFigures {
-    func possible(_ value: Double, _ assumed: Double) -> Double {
-      value.isFinite && value > 0 ? value : assumed
+    func possible(_ value: Double, _ assumed: Double, _ range: ClosedRange<Double>) -> Double {
+      value.isFinite && value > 0 ? min(max(value, range.lowerBound), range.upperBound) : assumed
     }
     let assumed = Self.assumed
     return LinkFigures(
-      firstByteSeconds: possible(firstByteSeconds, assumed.firstByteSeconds),
-      bytesPerSecond: possible(bytesPerSecond, assumed.bytesPerSecond),
-      meanBytes: possible(meanBytes, assumed.meanBytes))
+      firstByteSeconds: possible(firstByteSeconds, assumed.firstByteSeconds, 1e-6...1e4),
+      bytesPerSecond: possible(bytesPerSecond, assumed.bytesPerSecond, 1...1e12),
+      meanBytes: possible(meanBytes, assumed.meanBytes, 1...1e9))
   }
 }
