@@ -82,6 +82,12 @@ public struct VisibleWindow: Sendable {
   /// What is far away is forgotten at most every so many plans.
   private static let forgettingInterval = 16
 
+  /// What takes the link longer, in seconds, is not let finish while something visible waits.
+  private static let longestFinish = 0.25
+
+  /// Nobody has a longer screen, and a plan costs what it shows.
+  static let longestView = 100_000.0
+
   /// What was visible when the last plan was made.
   public private(set) var visibleCells: Set<WindowCell> = []
 
@@ -252,11 +258,15 @@ public struct VisibleWindow: Sendable {
   }
 
   /// What was started and is not planned, unless it has begun to arrive and the budget has room for it; and
-  /// what is in flight for items that are gone.
+  /// what is in flight for items that are gone. On a slow link what has begun is in the way of what is
+  /// visible for too long to be let finish.
   private mutating func cancel(_ link: LinkFigures, _ budget: inout Budget) -> [WindowAsk] {
     var cancelled = cells.takeOrphans()
     guard !cells.inFlight.isEmpty else { return cancelled }
     let wanted = Set(planned.lazy.map(\.ask))
+    let isInTheWay =
+      link.meanBytes / link.bytesPerSecond > Self.longestFinish
+      && planned.contains { $0.isVisible && cells.inFlight[$0.ask] == nil }
     let others = cells.inFlight.filter {
       !wanted.contains($0.key) && !visibleCells.contains($0.key.cell)
     }
@@ -264,7 +274,7 @@ public struct VisibleWindow: Sendable {
       ($0.key.cell, $0.key.rung) < ($1.key.cell, $1.key.rung)
     }) {
       let hasBegun = now >= started + link.firstByteSeconds
-      if hasBegun, budget.take(bytes(of: ask, link)) { continue }
+      if hasBegun, !isInTheWay, budget.take(bytes(of: ask, link)) { continue }
       cells.askWasCancelled(ask)
       cancelled.append(ask)
     }
