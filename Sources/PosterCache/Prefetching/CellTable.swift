@@ -31,6 +31,9 @@ struct CellTable: Sendable {
   private var failed: Set<WindowCell> = []
   private var withoutPicture: Set<WindowCell> = []
 
+  /// No picture counts for more.
+  private static let mostBytes = 1 << 40
+
   /// Cells about which something is known.
   var count: Int { states.count }
 
@@ -56,6 +59,7 @@ struct CellTable: Sendable {
     inFlight[ask] = nil
     states[ask.cell, default: State()][ask.rung] = .held
     guard bytes > 0 else { return }
+    let bytes = min(bytes, Self.mostBytes)
     states[ask.cell]?.unseenBytes += bytes
     unseenBytes += bytes
   }

@@ -24,6 +24,9 @@ struct MotionTracker: Sendable {
   /// follows. Android's flings end at 8,000.
   static let jumpSpeed = 40_000.0
 
+  /// Beyond this a position is not known to a thousandth of a point.
+  private static let farthest = 1e12
+
   private var samples: [Sample] = []
   private var velocity = 0.0
   private var law = DecelerationLaw.normal
@@ -66,9 +69,10 @@ struct MotionTracker: Sendable {
     self.habitualSpeed = habitualSpeed
   }
 
-  /// It stands at `position`. What is no number, or older than what is known, is ignored.
+  /// It stands at `position`. What is no number, or no place that a list could have, or older than what is
+  /// known, is ignored.
   mutating func didMove(to position: Double, at seconds: Double) {
-    guard position.isFinite, seconds.isFinite else { return }
+    guard abs(position) <= Self.farthest, seconds.isFinite else { return }
     guard let last = samples.last else { return begin(position, seconds) }
     let elapsed = seconds - last.seconds
     guard elapsed >= 0 else { return }

@@ -82,16 +82,15 @@ extension PrefetchLedger {
   mutating func visibleItemsDidChange(_ cells: [WindowCell], at seconds: Double) {
     var view: (start: Double, end: Double)?
     var firstItems: [Int: Int] = [:]
-    let starts = sectionStarts
     for cell in cells where state(of: cell) != nil {
       let start: Double
       let length: Double
       switch window.sections[cell.section].layout {
       case .grid(let columns, let rowLength):
-        start = starts[cell.section] + Double(cell.item / max(columns, 1)) * rowLength
+        start = window.start(of: cell.section) + Double(cell.item / max(columns, 1)) * rowLength
         length = rowLength
       case .row(let rowLength, _, _):
-        start = starts[cell.section]
+        start = window.start(of: cell.section)
         length = rowLength
         firstItems[cell.section] = min(firstItems[cell.section] ?? cell.item, cell.item)
       }
@@ -106,21 +105,6 @@ extension PrefetchLedger {
       }
     }
     didScroll(to: view.start, viewLength: view.end - view.start, at: seconds)
-  }
-
-  /// Where the first row of each section begins.
-  private var sectionStarts: [Double] {
-    var end = 0.0
-    return window.sections.map { section in
-      let start = end + section.spacingBefore
-      switch section.layout {
-      case .grid(let columns, let rowLength):
-        let columns = max(columns, 1)
-        end = start + Double((section.itemCount + columns - 1) / columns) * rowLength
-      case .row(let length, _, _): end = start + length
-      }
-      return start
-    }
   }
 
   private func itemCount(of section: Int) -> Int? {

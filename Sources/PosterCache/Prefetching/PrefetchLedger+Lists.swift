@@ -180,7 +180,7 @@ extension PrefetchLedger {
     case .row(let rowLength, let itemLength, let viewLength):
       return .row(
         length: length(rowLength), itemLength: length(itemLength),
-        viewLength: min(length(viewLength), 100_000))
+        viewLength: length(viewLength))
     }
   }
 }

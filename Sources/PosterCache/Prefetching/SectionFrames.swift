@@ -31,18 +31,26 @@ struct SectionFrames: Sendable {
     return first..<max(first, end)
   }
 
+  /// Larger ones could not be reckoned with; there are none.
+  private static let (mostItems, mostColumns, longest) = (1 << 40, 1 << 20, 1e9)
+
   private static func possible(_ section: VisibleWindow.Section) -> VisibleWindow.Section {
     var section = section
     let lengths: [Double]
     switch section.layout {
     case .grid(let columns, let rowLength):
       lengths = [rowLength]
-      section.layout = .grid(columns: max(columns, 1), rowLength: rowLength)
+      section.layout = .grid(
+        columns: min(max(columns, 1), mostColumns), rowLength: min(rowLength, longest))
     case .row(let length, let itemLength, let viewLength):
       lengths = [length, itemLength, viewLength]
+      section.layout = .row(
+        length: min(length, longest), itemLength: min(itemLength, longest),
+        viewLength: min(viewLength, VisibleWindow.longestView))
     }
-    section.itemCount = max(section.itemCount, 0)
-    section.spacingBefore = section.spacingBefore.isFinite ? max(section.spacingBefore, 0) : 0
+    section.itemCount = min(max(section.itemCount, 0), mostItems)
+    section.spacingBefore =
+      section.spacingBefore.isFinite ? min(max(section.spacingBefore, 0), longest) : 0
     if !lengths.allSatisfy({ $0.isFinite && $0 > 0 }) {
       section = VisibleWindow.Section(.grid(columns: 1, rowLength: 1))
     }

@@ -27,6 +27,17 @@ public struct VisibleWindow: Sendable {
     public var pageAheadScreens = 1.0
 
     public init() {}
+
+    /// The same without distances that are none.
+    var possible: Configuration {
+      func possible(_ screens: Double) -> Double { screens > 0 ? min(screens, 1000) : 0 }
+      var configuration = self
+      configuration.aheadScreens = possible(aheadScreens)
+      configuration.behindScreens = possible(behindScreens)
+      configuration.pageAheadScreens = possible(pageAheadScreens)
+      configuration.previewShare = previewShare.flatMap { $0 > 0 ? min($0, 1) : nil }
+      return configuration
+    }
   }
 
   /// How the items of a section stand.
@@ -92,7 +103,7 @@ public struct VisibleWindow: Sendable {
   public private(set) var visibleCells: Set<WindowCell> = []
 
   public init(_ configuration: Configuration = Configuration()) {
-    self.configuration = configuration
+    self.configuration = configuration.possible
   }
 
   /// The sections, from top to bottom. What is in flight for items that are gone is cancelled by the next
@@ -100,6 +111,7 @@ public struct VisibleWindow: Sendable {
   public var sections: [Section] = [] {
     didSet {
       frames = SectionFrames(sections)
+      if sections.count < oldValue.count { rows = rows.filter { $0.key < sections.count } }
       for index in oldValue.indices {
         let count = index < sections.count ? sections[index].itemCount : 0
         if count < oldValue[index].itemCount {
@@ -114,11 +126,12 @@ public struct VisibleWindow: Sendable {
   /// The sections' scroll stands at `offset`, seen through `viewLength`, at the time `seconds`.
   public mutating func didScroll(to offset: Double, viewLength: Double, at seconds: Double) {
     outer.didMove(to: offset, at: seconds)
-    if viewLength.isFinite { self.viewLength = max(viewLength, 0) }
+    if viewLength.isFinite { self.viewLength = min(max(viewLength, 0), Self.longestView) }
   }
 
-  /// A row stands at `offset` of its own scroll at the time `seconds`.
+  /// A row stands at `offset` of its own scroll at the time `seconds`. Ignored if there is no such section.
   public mutating func row(_ section: Int, didScrollTo offset: Double, at seconds: Double) {
+    guard sections.indices.contains(section) else { return }
     rows[section, default: MotionTracker(habitualSpeed: Self.firstRowSpeed)]
       .didMove(to: offset, at: seconds)
   }
@@ -318,6 +331,9 @@ public struct VisibleWindow: Sendable {
     }
     return nil
   }
+
+  /// Where the first row of `section` begins in the sections' scroll.
+  func start(of section: Int) -> Double { frames[section].start }
 
   /// What is in flight.
   public var inFlight: Set<WindowAsk> { Set(cells.inFlight.keys) }
