@@ -64,6 +64,13 @@ struct CellTable: Sendable {
     unseenBytes += bytes
   }
 
+  mutating func pictureWasLost(_ cell: WindowCell) {
+    guard let state = states[cell], state.full == .held else { return }
+    unseenBytes -= state.unseenBytes
+    states[cell]?.unseenBytes = 0
+    states[cell]?.full = .wanted
+  }
+
   mutating func askDidFail(_ ask: WindowAsk) {
     inFlight[ask] = nil
     states[ask.cell, default: State()][ask.rung] = .failed

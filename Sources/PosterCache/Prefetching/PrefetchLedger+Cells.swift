@@ -61,7 +61,7 @@ extension PrefetchLedger {
     // Of what is visible the window decides; but for what has come or failed, it does not ask again.
     if ask.rung == .full, isVisible, state.isEmpty {
       mustPlan = true
-    } else if interests[ask] == nil || !hasPositions {
+    } else if !hasPositions || interests[ask]?.reasons.contains(.planned) != true {
       let isUrgent = isVisible || !hasPositions || state.contains(.loaded)
       want(ask, isVisible: isUrgent, .bound)
     }

@@ -193,7 +193,10 @@ struct PrefetchLedger {
 
   /// What came for an item is not at hand any more: it may be wished again.
   mutating func pictureWasLost(_ cell: WindowCell) {
-    if state(of: cell) == .loaded { sections[cell.section].items[cell.item] = [] }
+    guard state(of: cell) == .loaded else { return }
+    sections[cell.section].items[cell.item] = []
+    window.pictureWasLost(cell)
+    mustPlan = true
   }
 
   private mutating func setState(of cell: WindowCell, _ state: ItemState) {

@@ -150,6 +150,11 @@ public struct VisibleWindow: Sendable {
     cells.askDidFinish(ask, bytes: bytes)
   }
 
+  /// The picture of a cell is not at hand any more: it is asked for again where it is wanted.
+  public mutating func pictureWasLost(_ cell: WindowCell) {
+    cells.pictureWasLost(cell)
+  }
+
   /// A picture could not be had; it is not asked for again until the cell has left the window.
   public mutating func askDidFail(_ ask: WindowAsk) {
     cells.askDidFail(ask)

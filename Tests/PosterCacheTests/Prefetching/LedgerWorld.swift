@@ -138,6 +138,10 @@ struct LedgerWorld {
     event { ledger, _ in ledger.wishesWereTakenBack(cells) }
   }
 
+  mutating func lose(_ cell: WindowCell) {
+    event { ledger, _ in ledger.pictureWasLost(cell) }
+  }
+
   mutating func bind(_ cell: WindowCell, needsPicture: Bool = true) {
     if let state = ledger.state(of: cell) {
       slots[cell, default: 0] += 1
