@@ -197,6 +197,9 @@ package final class Fetcher: Sendable {
   /// He does not any more.
   package func planningDidEnd() { counters.planners.subtract(1, ordering: .relaxed) }
 
+  /// How many plan what is prefetched now.
+  var plannerCount: Int { counters.planners.load(ordering: .relaxed) }
+
   /// Counts since this fetcher was made; a moment old at most.
   package var statistics: FetchStatistics {
     counters.current

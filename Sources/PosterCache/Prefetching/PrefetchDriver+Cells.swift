@@ -1,7 +1,6 @@
 /// Positions, wishes and slots.
 extension PrefetchDriver {
   func didScroll(to offset: Double, viewLength: Double) {
-    beginPlanning()
     take { shared, now in
       shared.ledger.didScroll(to: offset, viewLength: viewLength, at: now)
     }
@@ -12,17 +11,7 @@ extension PrefetchDriver {
   }
 
   func visibleItemsDidChange(_ cells: [WindowCell]) {
-    beginPlanning()
     take { shared, now in shared.ledger.visibleItemsDidChange(cells, at: now) }
-  }
-
-  /// Tells the pipeline that its prefetches are planned from now on, as there are positions to plan by.
-  private func beginPlanning() {
-    let isFirst = write { shared in
-      defer { shared.isPlanning = true }
-      return !shared.isPlanning
-    }
-    if isFirst { pipeline.fetcher.planningDidBegin() }
   }
 
   func prefetch(_ cells: [WindowCell]) {
@@ -45,12 +34,11 @@ extension PrefetchDriver {
   /// Nobody will report anything any more.
   func end() {
     stop()
-    let (subscribers, wasPlanning) = write { shared in
-      defer { (shared.subscribers, shared.isPlanning) = ([:], false) }
-      return (Array(shared.subscribers.values), shared.isPlanning)
+    let subscribers = write { shared in
+      defer { shared.subscribers = [:] }
+      return Array(shared.subscribers.values)
     }
     for subscriber in subscribers { subscriber.finish() }
-    if wasPlanning { pipeline.fetcher.planningDidEnd() }
   }
 
   var statistics: Prefetcher.Statistics {

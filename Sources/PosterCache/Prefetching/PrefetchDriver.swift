@@ -101,8 +101,9 @@ final class PrefetchDriver: Sendable {
     let value = shared.withLock { shared in
       let value = event(&shared, now)
       for action in shared.ledger.settle(at: now, link: link) {
-        if let effect = effect(of: action, &shared) { shared.outbox.append(effect) }
+        shared.outbox.append(effect(of: action, &shared))
       }
+      tellPipeline(&shared)
       return value
     }
     emptyOutbox()
@@ -113,9 +114,21 @@ final class PrefetchDriver: Sendable {
   /// What is known of the way to the image host.
   func link() -> LinkFigures? { pipeline.fetcher.link(to: configuration.images) }
 
+  /// Tells the pipeline whether its prefetches are planned from now on, before any of them is asked for.
+  private func tellPipeline(_ shared: inout Shared) {
+    guard shared.ledger.isPlanning != shared.isPlanning else { return }
+    shared.isPlanning.toggle()
+    // Adds to a counter, and so may be done under the lock, which keeps both in step.
+    if shared.isPlanning {
+      pipeline.fetcher.planningDidBegin()
+    } else {
+      pipeline.fetcher.planningDidEnd()
+    }
+  }
+
   // MARK: - Effects
 
-  private func effect(of action: PrefetchLedger.Action, _ shared: inout Shared) -> Effect? {
+  private func effect(of action: PrefetchLedger.Action, _ shared: inout Shared) -> Effect {
     switch action {
     case .start(let number, let ask, let priority):
       shared.running.insert(number)

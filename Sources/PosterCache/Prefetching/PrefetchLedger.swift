@@ -113,6 +113,9 @@ struct PrefetchLedger {
     return sections[cell.section].items[cell.item]
   }
 
+  /// Whether the window decides what is prefetched.
+  var isPlanning: Bool { hasPositions && !isStopped }
+
   /// When to call ``timeDidPass(at:)``; `nil` for never.
   var nextWake: Double? {
     guard !isStopped else { return nil }
@@ -124,8 +127,8 @@ struct PrefetchLedger {
 
   mutating func didScroll(to offset: Double, viewLength: Double, at seconds: Double) {
     guard offset.isFinite, viewLength.isFinite, viewLength > 0 else { return }
-    // Nobody has a larger screen, and a plan costs what it shows.
-    window.didScroll(to: offset, viewLength: min(viewLength, 100_000), at: seconds)
+    window.didScroll(to: offset, viewLength: viewLength, at: seconds)
+    hasPositions = true
     positionDidChange(at: seconds)
   }
 
@@ -138,7 +141,8 @@ struct PrefetchLedger {
 
   private mutating func positionDidChange(at seconds: Double) {
     somethingWasReported()
-    hasPositions = true
+    // What stands aside in a row says nothing of what is visible.
+    guard hasPositions else { return }
     restsAt = seconds + Self.restSeconds
     mustPlan = true
   }
@@ -374,14 +378,14 @@ struct PrefetchLedger {
   /// Starts wishes in their order, if the window leaves room for them.
   private mutating func startWishes() {
     var running = interests.values.count { $0.reasons.contains(.wished) }
-    while running < wishLimit, hasRoomForWish(running), let cell = wishes.popFirst() {
+    while running < wishLimit, hasRoomForWish, let cell = wishes.popFirst() {
       guard state(of: cell) != nil else { continue }
       want(WindowAsk(cell), isVisible: hasPositions && window.visibleCells.contains(cell), .wished)
       running += 1
     }
   }
 
-  private func hasRoomForWish(_ running: Int) -> Bool {
+  private var hasRoomForWish: Bool {
     !hasPositions || interests.count < max(inFlightLimit, 1)
   }
 
