@@ -3,28 +3,35 @@ extension PrefetchDriver {
   func appendSection(
     _ feed: some FeedSource, _ section: VisibleWindow.Section, loadsFirstPage: Bool
   ) -> Int {
-    take { shared, _ in
+    // Not under the lock: it is the program's.
+    let hasPages = feed.hasNextPage
+    return take { shared, _ in
       shared.contents.append(Content(feed: feed))
       shared.ledger.sectionWasAppended(
-        section, hasPages: feed.hasNextPage, loadsFirstPage: loadsFirstPage)
+        section, hasPages: hasPages, loadsFirstPage: loadsFirstPage)
       return shared.contents.count - 1
     }
   }
 
   func replaceSection(_ section: Int, with feed: some FeedSource) {
-    take { shared, now in
-      guard shared.contents.indices.contains(section) else { return }
+    let hasPages = feed.hasNextPage
+    take { shared, now -> Content? in
+      guard shared.contents.indices.contains(section) else { return nil }
+      let replaced = shared.contents[section]
       shared.contents[section] = Content(feed: feed)
       shared.forgetBindings { $0.section == section ? nil : $0 }
-      shared.ledger.sectionWasReplaced(section, hasPages: feed.hasNextPage, at: now)
+      shared.ledger.sectionWasReplaced(section, hasPages: hasPages, at: now)
       shared.tell(.items(section: section))
+      // The program's feed is let go of outside the lock.
+      return replaced
     }
   }
 
   func setItems(_ items: [FeedItem], in section: Int) {
     let blanks = items.map { request(for: $0) == nil }
-    take { shared, now in
-      guard shared.contents.indices.contains(section) else { return }
+    take { shared, now -> Content? in
+      guard shared.contents.indices.contains(section) else { return nil }
+      let replaced = shared.contents[section]
       let kept = zip(shared.contents[section].items, items).prefix { $0 == $1 }.count
       let isOther = kept < min(shared.contents[section].items.count, items.count)
       shared.contents[section] = Content(feed: FixedFeed([]), items: items)
@@ -34,6 +41,7 @@ extension PrefetchDriver {
       shared.ledger.itemsDidChange(
         in: section, blanks: blanks, keptCount: kept, at: now)
       shared.tell(.items(section: section))
+      return replaced
     }
   }
 
@@ -46,15 +54,16 @@ extension PrefetchDriver {
   }
 
   func removeSection(_ section: Int) {
-    take { shared, now in
-      guard shared.contents.indices.contains(section) else { return }
-      shared.contents.remove(at: section)
+    take { shared, now -> Content? in
+      guard shared.contents.indices.contains(section) else { return nil }
+      let removed = shared.contents.remove(at: section)
       shared.forgetBindings { cell in
         if cell.section == section { return nil }
         return cell.section < section
           ? cell : WindowCell(section: cell.section - 1, item: cell.item)
       }
       shared.ledger.sectionWasRemoved(section, at: now)
+      return removed
     }
   }
 
