@@ -57,15 +57,15 @@ extension PrefetchDriver {
     // The list may change while the slot is bound.
     while let cell, let item = item(at: cell), let wanted = request(for: item) {
       let preview = preview(for: item)
-      let (generation, hasPicture) = core.bindDeferred(
+      let (generation, hasPicture, hasPreview) = core.bindDeferred(
         wanted, preview: preview, placeholder: placeholder)
       let isDone = take { shared, now -> Bool in
         guard shared.item(at: cell) == item else { return false }
         let binding = Binding(
           slot: core, cell: cell, generation: generation, rendition: core.rendition,
-          hasPicture: hasPicture)
+          hasPicture: hasPicture, hasPreview: hasPreview)
         guard shared.slotWasBound(binding, at: now) else { return true }
-        if !hasPicture, let preview, pipeline.cachedPoster(for: preview) != nil {
+        if !hasPicture, !hasPreview, let preview, pipeline.cachedPoster(for: preview) != nil {
           shared.ledger.slotWaits(for: WindowAsk(cell, .preview))
         }
         return true

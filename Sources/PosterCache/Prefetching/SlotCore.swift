@@ -75,13 +75,13 @@ final class SlotCore: Sendable {
   /// Binding the same request again while its poster is shown or on its way, in whichever way it was bound
   /// before, changes nothing.
   ///
-  /// - Returns: the number to deliver to, and whether the poster is shown already.
+  /// - Returns: the number to deliver to, and whether the poster or a preview is shown already.
   func bindDeferred(
     _ request: PosterRequest, preview: PosterRequest?, placeholder: Bitmap?
-  ) -> (generation: UInt64, hasPicture: Bool) {
+  ) -> (generation: UInt64, hasPicture: Bool, hasPreview: Bool) {
     let (request, preview) = visible(request, preview)
     let binding = begin(request, preview: preview, placeholder, loading: false)
-    return (binding.generation, binding.hasPicture)
+    return (binding.generation, binding.hasPicture, binding.hasPreview)
   }
 
   /// Takes what came of the poster of the binding `generation`. Ignored if that is over, or shows its poster.

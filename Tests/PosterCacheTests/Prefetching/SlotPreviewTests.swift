@@ -150,7 +150,7 @@ struct SlotPreviewTests {
     slot.core.deliver(.failure(.fetchCancelled), to: first.generation)
     slot.core.deliverPreview(preview, to: first.generation)
     let again = slot.core.bindDeferred(origin.full, preview: nil, placeholder: nil)
-    #expect(again == (first.generation, true) && recorded.seen.count == 3)
+    #expect(again == (first.generation, true, false) && recorded.seen.count == 3)
     #expect(origin.paths == ["/other.jpg", "/preview.jpg", "/full.jpg"])
 
     // The other way round: what the slot has asked for goes on, and who delivers first is shown.
