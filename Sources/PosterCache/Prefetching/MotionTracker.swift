@@ -82,7 +82,9 @@ struct MotionTracker: Sendable {
       return
     }
     let step = (position - last.position) / elapsed
-    let isJump = abs(step) > Self.jumpSpeed
+    // What has rested has moved in the last moment alone.
+    let way = abs(position - last.position)
+    let isJump = way > Self.jumpSpeed * min(elapsed, Self.restSeconds)
     if isJump || elapsed > Self.restSeconds && step == 0 {
       if step != 0 { direction = step > 0 ? 1 : -1 }
       isScrubbing = isJump && hasJumped && elapsed < Self.restSeconds

@@ -58,7 +58,9 @@ extension PrefetchLedger {
     guard let state = state(of: ask.cell), !state.contains(.blank), bindings[ask.cell] != nil
     else { return }
     let isVisible = hasPositions && window.visibleCells.contains(ask.cell)
-    // Of what is visible the window decides; but for what has come or failed, it does not ask again.
+    // Of what is visible the window decides, and of everything while the scroll only jumps about; but for
+    // what has come or failed, it does not ask again.
+    if hasPositions, window.isScrubbed, state.isEmpty { return }
     if ask.rung == .full, isVisible, state.isEmpty {
       mustPlan = true
     } else if !hasPositions || interests[ask]?.reasons.contains(.planned) != true {

@@ -101,6 +101,8 @@ public struct VisibleWindow: Sendable {
 
   /// What was visible when the last plan was made.
   public private(set) var visibleCells: Set<WindowCell> = []
+  /// Whether somebody dragged the knob of a scroll bar then, so that nothing was worth asking for.
+  private(set) var isScrubbed = false
 
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration.possible
@@ -172,7 +174,8 @@ public struct VisibleWindow: Sendable {
   public mutating func plan(at seconds: Double, link: LinkFigures?) -> WindowPlan {
     let link = fullSize(link?.possible ?? .assumed)
     var forecast = WindowForecast(configuration, link)
-    guard viewLength > 0, !outer.isScrubbing(at: seconds) else {
+    isScrubbed = outer.isScrubbing(at: seconds)
+    guard viewLength > 0, !isScrubbed else {
       return plan(forecast, link: link, at: seconds)
     }
     let axis = AxisForecast(

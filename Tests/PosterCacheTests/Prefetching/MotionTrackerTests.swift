@@ -78,6 +78,15 @@ struct MotionTrackerTests {
     #expect(tracker.direction == -1)
   }
 
+  @Test func `a jump after a rest is none, either, however long that was`() {
+    for rest in [0.2, 5, 3600] {
+      var tracker = MotionTracker()
+      tracker.didMove(to: 0, at: 0)
+      tracker.didMove(to: 30_000, at: rest)
+      #expect(tracker.motion(at: rest) == Motion(position: 30_000))
+    }
+  }
+
   @Test func `what makes no sense is ignored`() {
     var tracker = MotionTracker()
     #expect(tracker.motion(at: 0) == Motion(position: 0))

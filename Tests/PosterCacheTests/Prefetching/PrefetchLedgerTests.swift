@@ -246,4 +246,92 @@ struct PrefetchLedgerTests {
     #expect(world.ledger.window.visibleCells == Set(cells(0..<12)))
     #expect(world.flaws == [])
   }
+
+  // MARK: - What is not forgotten
+
+  @Test func `a page whose end was left while it was on its way is not asked for by time alone`() {
+    var world = world(300, hasMore: true)
+    world.scroll(to: 17_000)
+    #expect(world.pagesAsked == [0, 0])
+    world.scroll(to: 0)
+    world.failPage(world.pages.keys.min() ?? 0, .mayPass)
+    for _ in 0..<20 { world.pass(5) }
+    #expect(world.pagesAsked == [0, 0])
+    world.scroll(to: 17_000)
+    #expect(world.pagesAsked == [0, 0, 0])
+    #expect(world.flaws == [])
+  }
+
+  @Test func `a visible slot gets a picture that was lost though its wish was taken back`() {
+    var world = world(9)
+    world.scroll(to: 0)
+    world.settleDown()
+    world.lose(WindowCell(section: 0, item: 4))
+    world.wish(cells([4]))
+    world.takeBack(cells([4]))
+    world.bind(WindowCell(section: 0, item: 4))
+    #expect(wanted(world) == [4])
+    #expect(world.flaws == [])
+  }
+
+  @Test func `a slot that waits for a wish keeps its picture coming when that is taken back`() {
+    var world = world(300)
+    world.scroll(to: 0)
+    world.settleDown()
+    world.wish(cells([200]))
+    world.bind(WindowCell(section: 0, item: 200))
+    world.takeBack(cells([200]))
+    #expect(wanted(world) == [200])
+    world.unbind(WindowCell(section: 0, item: 200))
+    #expect(wanted(world) == [])
+    #expect(world.flaws == [])
+  }
+
+  @Test func `cells that a scroll bar only passes are not asked for, those at its end are`() {
+    var world = world(3000)
+    world.scroll(to: 0)
+    world.settleDown()
+    let before = world.started.count
+    for jump in 1...5 {
+      world.pass(0.016)
+      world.scroll(to: Double(jump) * 18_000)
+      let items = cells(jump * 300..<jump * 300 + 12)
+      if jump > 1 { for cell in items { world.bind(cell) } }
+      if jump > 1 { #expect(world.tickets.isEmpty) }
+      if jump > 1, jump < 5 { for cell in items { world.unbind(cell) } }
+    }
+    #expect(started(world).dropFirst(before).allSatisfy { $0 < 900 })
+    world.pass(0.2)
+    let visible = world.tickets.values.filter { $0.priority == .visible }.map(\.ask.cell.item)
+    #expect(!visible.isEmpty && visible.allSatisfy { (1500..<1515).contains($0) })
+    #expect(world.flaws == [])
+  }
+
+  @Test func `the window decides once a position is known and until it is stopped`() {
+    var world = world(9)
+    #expect(!world.ledger.isPlanning)
+    world.row(0, to: 5)
+    world.scroll(to: .nan)
+    #expect(!world.ledger.isPlanning && !world.ledger.hasPositions)
+    world.bind(WindowCell(section: 0, item: 3))
+    #expect(world.started.map(\.priority) == [.visible], "nobody knows what else is visible")
+    world.scroll(to: 0)
+    #expect(world.ledger.isPlanning)
+    world.stop()
+    #expect(!world.ledger.isPlanning)
+    world.scroll(to: 0)
+    #expect(world.ledger.isPlanning)
+  }
+
+  @Test func `layouts at the end of their range are no trap`() {
+    var world = LedgerWorld()
+    world.append(.grid(columns: .max, rowLength: .infinity))
+    world.append(.row(length: 1e300, itemLength: 1e300, viewLength: 1e300))
+    for section in 0..<2 {
+      world.setItems([false, false, false], in: section, kept: 0)
+      world.show(cells([0, 2], section: section))
+    }
+    world.settleDown()
+    #expect(world.flaws == [])
+  }
 }
