@@ -163,7 +163,6 @@ extension PrefetchDriver.Shared {
 
   /// Notes that a slot shows an item from now on; `false` if another thread has bound it since.
   mutating func slotWasBound(_ binding: PrefetchDriver.Binding, at seconds: Double) -> Bool {
-    forgetLostSlots()
     guard let slot = binding.slot else { return false }
     let id = ObjectIdentifier(slot)
     if let old = bindings[id] {
@@ -194,7 +193,6 @@ extension PrefetchDriver.Shared {
           slot: slot, generation: binding.generation, result: .success(image),
           isPreview: ask.rung == .preview))
     }
-    forgetLostSlots()
     if bindings.values.contains(where: { $0.waits(for: ask) }) { ledger.slotWaits(for: ask) }
     return deliveries
   }

@@ -99,6 +99,7 @@ final class PrefetchDriver: Sendable {
     let now = clock.now()
     let link = link()
     let value = shared.withLock { shared in
+      shared.forgetLostSlots()
       let value = event(&shared, now)
       for action in shared.ledger.settle(at: now, link: link) {
         shared.outbox.append(effect(of: action, &shared))

@@ -71,6 +71,50 @@ struct PrefetcherTests {
     await stage.end()
   }
 
+  @Test func `prefetches count as planned while a position is known, until a stop or the end`()
+    async throws
+  {
+    let stage = try PrefetchStage()
+    let planners = { stage.pipeline.fetcher.plannerCount }
+    var prefetcher: Prefetcher? = await stage.prefetcher(9)
+    let other = await stage.prefetcher(9)
+    prefetcher?.visibleItemsDidChange(paths([77]))
+    prefetcher?.didScroll(to: .nan, viewLength: 844)
+    prefetcher?.row(0, didScrollTo: 10)
+    #expect(planners() == 0)
+    for _ in 0..<2 { prefetcher?.didScroll(to: 0, viewLength: 844) }
+    #expect(planners() == 1)
+    other.visibleItemsDidChange(paths([0]))
+    #expect(planners() == 2)
+    for _ in 0..<2 { prefetcher?.stop() }
+    #expect(planners() == 1)
+    prefetcher?.prefetchItems(at: paths([5]))
+    #expect(planners() == 2)
+    await prefetcher?.finish()
+    prefetcher = nil
+    #expect(planners() == 1)
+    other.stop()
+    #expect(planners() == 0)
+    await other.finish()
+    await stage.end()
+  }
+
+  @Test func `a slot that is let go of takes what was on its way for it along`() async throws {
+    let stage = try PrefetchStage()
+    let prefetcher = await stage.prefetcher(9)
+    let gate = stage.origin.hold("/t/p/*")
+    var slot: PosterSlot? = stage.slot()
+    if let slot { prefetcher.bind(slot, at: IndexPath(item: 3, section: 0)) }
+    await gate.waitForRequests(1)
+    slot = nil
+    // Known with the next event.
+    prefetcher.cancelPrefetchingForItems(at: [])
+    #expect(prefetcher.statistics.dropped == 1)
+    await prefetcher.finish()
+    gate.release()
+    await stage.end()
+  }
+
   @Test func `a stop frees every connection at once, whatever a server does`() async throws {
     let stage = try PrefetchStage(connections: 2)
     let prefetcher = await stage.prefetcher(9)
