@@ -72,6 +72,8 @@ public struct VisibleWindow: Sendable {
   private var inFlightLimit = 0
   private var now = 0.0
   private var plansSinceForgetting = 0
+  /// How many of the last pictures were previews: whoever measures the link does not tell them apart.
+  private var previewFraction = 0.0
 
   /// How fast a scroll is expected to go before it has gone anywhere, in points per second.
   private static let firstSpeed = 4000.0
@@ -125,6 +127,7 @@ public struct VisibleWindow: Sendable {
   /// - Parameter bytes: what it takes of the budget until it has been visible.
   public mutating func askDidFinish(_ ask: WindowAsk, bytes: Int, at seconds: Double) {
     now = max(now, seconds)
+    previewFraction += ((ask.rung == .preview ? 1 : 0) - previewFraction) / 8
     cells.askDidFinish(ask, bytes: bytes)
   }
 
@@ -143,7 +146,7 @@ public struct VisibleWindow: Sendable {
 
   /// What to do now, given what is known of the link.
   public mutating func plan(at seconds: Double, link: LinkFigures?) -> WindowPlan {
-    let link = link?.possible ?? .assumed
+    let link = fullSize(link?.possible ?? .assumed)
     var forecast = WindowForecast(configuration, link)
     guard viewLength > 0, !outer.isScrubbing(at: seconds) else {
       return plan(forecast, link: link, at: seconds)
@@ -160,6 +163,14 @@ public struct VisibleWindow: Sendable {
           viewLength: viewLength, contentLength: Double(section.itemCount) * itemLength)
       }, &cells)
     return plan(forecast, link: link, at: seconds)
+  }
+
+  /// The link with the mean size of pictures of the wanted size, where what was measured are previews as well.
+  private func fullSize(_ link: LinkFigures) -> LinkFigures {
+    guard let share = configuration.previewShare else { return link }
+    var link = link
+    link.meanBytes /= 1 - previewFraction * (1 - min(max(share, 0.01), 1))
+    return link
   }
 
   private mutating func plan(
