@@ -25,7 +25,10 @@ extension PrefetchLedger {
     for cell in cells {
       wishes.remove(cell)
       lose(.wished, of: WindowAsk(cell))
-      if !hasPositions, let count = itemCount(of: cell.section), cell.item == count - 1 {
+      // Whoever looks at the last item still wants what is behind it.
+      if !hasPositions, bindings[cell] == nil, let count = itemCount(of: cell.section),
+        cell.item == count - 1
+      {
         sections[cell.section].pages.endIsFar()
       }
     }

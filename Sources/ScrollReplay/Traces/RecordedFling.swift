@@ -29,13 +29,24 @@ package struct RecordedFling: Sendable, Hashable {
     return square > 0 ? product / square : 0
   }
 
+  /// Whether a file says that it holds flings: a JSON object with `flings`.
+  package static func areHeld(by json: Data) -> Bool {
+    struct File: Decodable {
+      struct Anything: Decodable {
+        init(from decoder: any Decoder) {}
+      }
+      let flings: Anything
+    }
+    return (try? JSONDecoder().decode(File.self, from: json)) != nil  // else it is something else
+  }
+
   /// The flings of a file: a JSON object whose `flings` have a `name` and `points`, each with `t_ns` in
   /// nanoseconds and `y` in pixels, downwards. A finger that moves down moves the list up.
   ///
   /// - Parameter pointsPerPixel: 390 points for the 1080 pixels of the screen that the recordings were
   ///   made on.
-  /// - Throws: ``PosterError/Code/invalidConfiguration`` if it is something else, has more than
-  ///   ``maximumCount`` flings, or one that goes back in time or lasts longer than ``maximumSeconds``.
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if it is something else, has no fling or more
+  ///   than ``maximumCount``, or one that goes back in time or lasts longer than ``maximumSeconds``.
   package static func all(
     json: Data, pointsPerPixel: Double = 390.0 / 1080
   ) throws(PosterError) -> [RecordedFling] {
@@ -61,8 +72,10 @@ package struct RecordedFling: Sendable, Hashable {
     } catch {
       throw PosterError(.invalidConfiguration, "no recorded flings: the file is not as expected")
     }
-    guard file.flings.count <= maximumCount else {
-      throw PosterError(.invalidConfiguration, "more than \(maximumCount) recorded flings")
+    guard (1...maximumCount).contains(file.flings.count) else {
+      throw PosterError(
+        .invalidConfiguration,
+        "not 1 to \(maximumCount) recorded flings, but \(file.flings.count)")
     }
     return try file.flings.map { fling throws(PosterError) in
       let times = fling.points.map { ($0.nanoseconds - fling.points[0].nanoseconds) / 1e9 }
@@ -71,7 +84,9 @@ package struct RecordedFling: Sendable, Hashable {
         (times + distances).allSatisfy({ $0.isFinite }), times[times.count - 1] <= maximumSeconds
       else {
         throw PosterError(
-          .invalidConfiguration, "the recorded fling \(fling.name.prefix(40)) is damaged")
+          .invalidConfiguration,
+          "the recorded fling \(fling.name.prefix(40)) has fewer than two points, goes back in time or"
+            + " lasts longer than a minute")
       }
       return RecordedFling(name: fling.name, seconds: times, distances: distances)
     }

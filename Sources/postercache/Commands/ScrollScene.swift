@@ -66,11 +66,15 @@ enum ScrollScene {
     do {
       return try ScrollTrace(json: data, name: name)
     } catch {
-      // Recordings of flings have another form; of what is neither, the first reason says more.
-      guard let flings = try? RecordedFling.all(json: data), !flings.isEmpty else {
+      // Recordings of flings have another form.
+      guard RecordedFling.areHeld(by: data) else {
         throw FlagParser.usage("\(path): \(error.message)")
       }
-      return .recorded(flings, seed: 1, end: end)
+    }
+    do {
+      return .recorded(try RecordedFling.all(json: data), seed: 1, end: end)
+    } catch {
+      throw FlagParser.usage("\(path): \(error.message)")
     }
   }
 }

@@ -291,6 +291,10 @@ struct ScrollTests {
     try Data("{}".utf8).write(to: URL(filePath: nonsense))
     let wrong = await scroll(["--list", "trending", "--demo", "--trace", nonsense])
     #expect(wrong.status == 2 && wrong.errors.contains("nonsense.json"))
+    try Data(#"{"flings": [{"name": "stub", "points": []}]}"#.utf8).write(
+      to: URL(filePath: nonsense))
+    let stub = await scroll(["--list", "trending", "--demo", "--trace", nonsense])
+    #expect(stub.status == 2 && stub.errors.contains("the recorded fling stub"))
     let moment = await scroll(["--list", "trending", "--demo", "--trace", try still(0)])
     #expect(moment.status == 2 && moment.errors.contains("it takes no time"))
     let folder = await scroll(["--list", "trending", "--demo", "--trace", directory.path])

@@ -162,6 +162,23 @@ struct PrefetchLedgerTests {
     #expect(world.flaws == [])
   }
 
+  @Test func `a page behind an item that is looked at comes again, whoever takes back its wish`() {
+    var world = world(20, hasMore: true)
+    world.wish(cells([19]))
+    world.bind(WindowCell(section: 0, item: 19))
+    world.takeBack(cells([19]))
+    world.failPage(world.pages.keys.min() ?? 0, .mayPass)
+    world.pass(1)
+    #expect(world.pagesAsked == [0, 0, 0])
+    // Nobody looks at it any more.
+    world.unbind(WindowCell(section: 0, item: 19))
+    world.takeBack(cells([19]))
+    world.failPage(world.pages.keys.min() ?? 0, .mayPass)
+    world.pass(100)
+    #expect(world.pagesAsked.count == 3)
+    #expect(world.flaws == [])
+  }
+
   @Test func `whoever goes on scrolling at the end does not hurry a page that failed`() {
     var world = world(60, hasMore: true)
     let end = 3600.0 - 844

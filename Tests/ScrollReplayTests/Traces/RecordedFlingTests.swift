@@ -34,7 +34,8 @@ struct RecordedFlingTests {
   }
 
   @Test(arguments: [
-    "", "[]", #"{"flings": [{"name": "x", "points": [{"t_ns": 1, "y": 2}]}]}"#,
+    "", "[]", #"{"flings": []}"#, #"{"flings": 1}"#,
+    #"{"flings": [{"name": "x", "points": [{"t_ns": 1, "y": 2}]}]}"#,
     #"{"flings": [{"name": "x", "points": [{"t_ns": 2, "y": 2}, {"t_ns": 1, "y": 2}]}]}"#,
     #"{"flings": [{"name": "x", "points": [{"t_ns": 0, "y": 2}, {"t_ns": 6.1e10, "y": 2}]}]}"#,
     #"{"flings": [{"name": "x", "points": [{"t_ns": 0, "y": 2}, {"t_ns": 1e300, "y": 2}]}]}"#,
