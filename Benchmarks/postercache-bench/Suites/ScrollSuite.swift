@@ -48,6 +48,7 @@ struct ScrollSuite: Suite {
     report.tables.append(
       byKind(runs, "Blank time by the way of scrolling", "Blank time") { $0.blank })
     report.tables.append(byKind(runs, "Waste by the way of scrolling", "Waste") { $0.waste })
+    report.tables.append(withoutJumps(runs))
     report.tables.append(calm(runs))
     report.tables.append(PlanCost.table(context.rounds(11, contest: "plan")))
     if let directory = context.options.plotsDirectory {
@@ -153,6 +154,34 @@ struct ScrollSuite: Suite {
   }
 
   /// A calm scroll leaves nothing blank once the first screen is there.
+  /// Blank time where the future follows from the past: nobody but the oracle foresees a jump.
+  private func withoutJumps(_ runs: ScrollRuns) -> FigureTable {
+    let jumps = TraceKind.jumps.rawValue
+    func blank(_ name: String, _ link: Int?) -> Double? {
+      runs.place(of: name).map { runs.mean($0, link: link, without: jumps).blank * 100 }
+    }
+    let columns: [Int?] = [nil] + runs.links.indices.map(Optional.some)
+    let oracle = ScrollContestant.oracle.name
+    let excesses = columns.dropFirst().compactMap { link -> Double? in
+      guard let ladder = blank(ScrollContestant.ladder.name, link), let best = blank(oracle, link)
+      else { return nil }
+      return ladder / max(best, 1e-9)
+    }
+    return FigureTable(
+      title: "Blank time without the jumps",
+      conditions: "Blank time in percent, the mean over all other ways of scrolling.",
+      columns: columns.map { $0.map { runs.links[$0].title } ?? "all links" },
+      rows: runs.contestants.map { contestant in
+        FigureTable.Row(
+          name: contestant.name, values: columns.map { blank(contestant.name, $0) })
+      },
+      demands: [
+        FigureTable.Demand(
+          text: "the ladder's blanks, divided by the oracle's, on the link where that is most",
+          value: excesses.max(), bound: 1)
+      ])
+  }
+
   private func calm(_ runs: ScrollRuns) -> FigureTable {
     let kind = TraceKind.reading.rawValue
     let ours = runs.place(of: ScrollContestant.ours.name)
