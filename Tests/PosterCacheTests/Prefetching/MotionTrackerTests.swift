@@ -101,4 +101,24 @@ struct MotionTrackerTests {
     tracker.didMove(to: .greatestFiniteMagnitude, at: 2.01)
     #expect(tracker.motion(at: 2.01).velocity == 0)
   }
+
+  @Test func `how fast flings are and how often they turn back is learned`() {
+    var tracker = MotionTracker(habitualSpeed: 4000)
+    var time = 0.0
+    func fling(_ velocity: Double) {
+      report(
+        Motion(position: tracker.position, velocity: velocity), from: time, seconds: 0.3,
+        to: &tracker)
+      time += 1
+    }
+    for _ in 0..<12 { fling(600) }
+    #expect((500...800).contains(tracker.habitualSpeed), "\(tracker.habitualSpeed)")
+    #expect(tracker.persistence > 0.9)
+    // Faster ones count at once.
+    fling(6000)
+    fling(6000)
+    #expect(tracker.habitualSpeed > 3000)
+    for turn in 0..<8 { fling(turn % 2 == 0 ? -2000 : 2000) }
+    #expect(tracker.persistence < 0.2)
+  }
 }
