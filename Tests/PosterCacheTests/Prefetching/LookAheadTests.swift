@@ -32,13 +32,15 @@ struct LookAheadTests {
     func count(_ bytesPerSecond: Double, speed: Double) -> Int {
       var window = VisibleWindowTests.window(items: 3000)
       var time = 0.0
-      for fling in 0..<12 {
-        let motion = Motion(position: 6000 + 3000 * Double(fling), velocity: speed)
+      var place = 6000.0
+      for _ in 0..<12 {
+        let motion = Motion(position: place, velocity: speed)
         for frame in 0..<20 {
           window.didScroll(
             to: motion.position(after: Double(frame) / 60), viewLength: 844,
             at: time + Double(frame) / 60)
         }
+        place = motion.position(after: 19.0 / 60)
         time += 1
       }
       let link = LinkFigures(
