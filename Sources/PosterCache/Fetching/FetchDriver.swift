@@ -258,7 +258,7 @@ final class FetchDriver {
     perform(
       queue.transferDidFinish(id, outcome, sample: sample, now: now, jitter: jitter),
       result.mapError { $0.error }, run.request)
-    if let figures = queue.link(toHost: host).figures {
+    if let figures = queue.figures(ofHost: host) {
       links.note(figures, for: run.request.address)
     }
   }

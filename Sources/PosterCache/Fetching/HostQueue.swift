@@ -45,6 +45,15 @@ struct HostQueue {
     limiter = limits.requestsPerSecond.map { RateLimiter(requestsPerSecond: $0) }
   }
 
+  /// What the way to the server bears, as far as it is known: no more than may be asked of it.
+  var figures: LinkFigures? {
+    guard var figures = window.link.figures else { return nil }
+    if let rate = limits.requestsPerSecond {
+      figures.bytesPerSecond = min(figures.bytesPerSecond, rate * figures.meanBytes)
+    }
+    return figures
+  }
+
   /// Whether nothing is in flight.
   var isIdle: Bool { visibleCount + otherCount == 0 }
 
@@ -115,7 +124,9 @@ struct HostQueue {
     if !isVisible { waitingSince = nil }
     let count = visibleCount + otherCount
     guard count < limits.connections else { return .nothing }
-    var opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isVisible) } ?? 0)
+    // Who plans has ordered all of it, visible posters first.
+    let isInOrder = isVisible || isPlanned && best.rank.priority == .prefetch
+    var opening = max(heldUntil, limiter.map { start(of: $0, isVisible: isInOrder) } ?? 0)
     if isVisible {
       let patience = !isPlanned && busyCount > 0 && count >= busyCount ? window.patience : 0
       if patience > 0, opening <= now {

@@ -113,6 +113,9 @@ package struct TransferQueue {
   /// - Parameter host: a number of ``host(of:)``, before the next request is made.
   package func link(toHost host: Int) -> LinkEstimate { hosts[host].queue.window.link }
 
+  /// What the way to a host bears, its request rate included.
+  package func figures(ofHost host: Int) -> LinkFigures? { hosts[host].queue.figures }
+
   /// The priority with which a transfer in flight is wanted.
   package func priority(of id: TransferID) -> Priority { transfers[id].runsAs ?? .background }
 

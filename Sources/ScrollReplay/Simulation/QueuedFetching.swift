@@ -190,7 +190,7 @@ package struct QueuedFetching: SimulatedFetching {
         since: run.bytesBefore, seconds: max(link.seconds - run.startedAt, 1e-9)))
     let host = queue.host(of: id)
     let actions = queue.transferDidFinish(id, .final, sample: sample, now: now, jitter: 0)
-    figures = queue.link(toHost: host).figures ?? figures
+    figures = queue.figures(ofHost: host) ?? figures
     carryOut(actions, finished: run.ask)
   }
 

@@ -47,6 +47,47 @@ struct PlannedPrefetchingTests {
     #expect(try started(8, of: .background, isPlanned: true) == 3)
   }
 
+  @Test func `what is planned may use the whole request rate, as it is in order already`() throws {
+    for (isPlanned, count) in [(false, 6), (true, 8)] {
+      var configuration = FetchConfiguration()
+      configuration.requestsPerSecond = 8
+      configuration.prefetchWindow = .unlimited
+      var queue = TransferQueue(configuration)
+      queue.prefetchingIsPlanned = isPlanned
+      var started = 0
+      for number in 1...12 {
+        let actions = queue.requestWasMade(
+          try request(number, .prefetch), ticket: Ticket(number: UInt64(number)), now: 10)
+        started += actions.count { if case .start = $0 { true } else { false } }
+      }
+      // A quarter is for visible posters, where nobody has planned these among the others.
+      #expect(started == count)
+    }
+  }
+
+  /// TMDB documents 40 requests a second.
+  @Test func `who plans is told of no more than may be asked for`() throws {
+    for (rate, bytesPerSecond) in [(nil, 1_600_000), (20, 800_000), (1000, 12_500_000)]
+      as [(Double?, Double)]
+    {
+      var configuration = FetchConfiguration()
+      configuration.requestsPerSecond = rate
+      var queue = TransferQueue(configuration)
+      let actions = queue.requestWasMade(
+        try request(1, .visible), ticket: Ticket(number: 1), now: 10)
+      guard case .start(let id)? = actions.first else { return #expect(Bool(false)) }
+      let host = queue.host(of: id)
+      #expect(queue.figures(ofHost: host) == nil)
+      let sample = TransferSample(
+        bytes: 40_000, firstByteSeconds: 0.08, bytesPerSecond: 12_500_000)
+      _ = queue.transferDidFinish(id, .final, sample: sample, now: 20, jitter: 0)
+      #expect(
+        queue.figures(ofHost: host)
+          == LinkFigures(
+            firstByteSeconds: 0.08, bytesPerSecond: bytesPerSecond, meanBytes: 40_000))
+    }
+  }
+
   @Test func `an answer that is on its way is let finish where that costs less than a connection`()
   {
     var fast = LinkEstimate()
