@@ -347,7 +347,7 @@ public struct VisibleWindow: Sendable {
   public var inFlight: Set<WindowAsk> { Set(cells.inFlight.keys) }
 
   /// Whether the picture of a cell near the window is there in the wanted size.
-  public func holds(_ cell: WindowCell) -> Bool {
+  func holds(_ cell: WindowCell) -> Bool {
     cells.state(of: cell)?.full == .held
   }
 }
