@@ -61,6 +61,9 @@ package struct LinkEstimate: Sendable {
   /// acknowledgement (RFC 6928, ten segments).
   private static let smallestPipeBytes = 14_600.0
 
+  /// So many bodies must fit into the link for one that has not begun to be let finish.
+  private static let bodiesHeld = 3.0
+
   package init() {}
 
   /// Whether a transfer of which `bytesLeft` are still to come is better finished than stopped: that is
@@ -68,9 +71,11 @@ package struct LinkEstimate: Sendable {
   /// would cost a connection.
   ///
   /// - Parameter bytesLeft: `nil` for a transfer whose answer is still being waited for, and not for longer
-  ///   than such an answer takes: it will be of the usual size.
+  ///   than such an answer takes. It is let finish where the link holds several of the usual size: none of
+  ///   it has come yet, and all of it has to pass.
   package func isNearlyDone(bytesLeft: Int?) -> Bool {
-    let bytes = bytesLeft.map(Double.init) ?? meanBytes.map { 3 * $0 } ?? .infinity
+    let bytes =
+      bytesLeft.map(Double.init) ?? meanBytes.map { Self.bodiesHeld * $0 } ?? .infinity
     return bytes <= max(pipeBytes ?? 0, Self.smallestPipeBytes)
   }
 

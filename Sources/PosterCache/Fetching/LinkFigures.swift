@@ -29,4 +29,10 @@ public struct LinkFigures: Sendable, Hashable {
       bytesPerSecond: possible(bytesPerSecond, assumed.bytesPerSecond, 1...1e12),
       meanBytes: possible(meanBytes, assumed.meanBytes, 1...1e9))
   }
+
+  /// How many transfers keep the link busy: bandwidth x latency / mean size + 3, from 4 to 32.
+  package var adaptiveSlots: Int {
+    let bodies = bytesPerSecond * firstByteSeconds / max(meanBytes, 1)
+    return max(4, min(32, Int(min(bodies, 1000).rounded(.up)) + 3))
+  }
 }

@@ -321,11 +321,11 @@ public struct VisibleWindow: Sendable {
     }
   }
 
-  /// What keeps the link full, and three more that are about to be received.
+  /// How many pictures to have in flight. With a ladder about half of them are small.
   private static func inFlightLimit(_ link: LinkFigures, isLadder: Bool) -> Int {
-    let mean = link.meanBytes * (isLadder ? 0.5 : 1)
-    let pipe = min(link.bytesPerSecond * link.firstByteSeconds / mean, 1000)
-    return max(4, min(32, Int(pipe.rounded(.up)) + 3))
+    var link = link
+    if isLadder { link.meanBytes /= 2 }
+    return link.adaptiveSlots
   }
 
   /// What to start next, by the last plan; `nil` if as much is in flight as should be, or nothing is left.

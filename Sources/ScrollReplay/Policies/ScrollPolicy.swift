@@ -35,11 +35,3 @@ extension ScrollPolicy {
 
   package mutating func transfersDidProgress(_ bytesLeft: [(ask: WindowAsk, bytes: Double)]) {}
 }
-
-extension LinkFigures {
-  /// How many transfers keep the link busy: bandwidth x latency / mean size + 3, from 4 to 32.
-  package var adaptiveSlots: Int {
-    let bodies = bytesPerSecond * firstByteSeconds / max(meanBytes, 1)
-    return max(4, min(32, Int(min(bodies, 1000).rounded(.up)) + 3))
-  }
-}

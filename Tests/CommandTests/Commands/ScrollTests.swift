@@ -354,11 +354,7 @@ private struct ScrollJSON: Decodable {
     var p95: Double
     var p99: Double
   }
-  struct Failure: Decodable {
-    var url: String
-    var status: Int?
-    var error: String
-  }
+  typealias Failure = WarmJSON.Failure
   var lists: [String]
   var policy: String
   var simulated: Bool
