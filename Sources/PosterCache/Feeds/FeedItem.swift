@@ -3,17 +3,35 @@ public struct FeedItem: Sendable, Hashable {
   /// What an entry is about.
   public enum Kind: Sendable, Hashable {
     case movie, tv, person, collection
+    case playlist, album, track
     /// Anything else a source may name; empty if it names nothing.
     case unknown(String)
 
-    /// The kind behind TMDB's `media_type`.
+    /// The kind behind a source's word for it, such as TMDB's `media_type` or Spotify's `type`.
     public init(_ name: String) {
       switch name {
       case "movie": self = .movie
       case "tv": self = .tv
       case "person": self = .person
       case "collection": self = .collection
+      case "playlist": self = .playlist
+      case "album": self = .album
+      case "track": self = .track
       default: self = .unknown(name)
+      }
+    }
+
+    /// The source's word for it.
+    public var name: String {
+      switch self {
+      case .movie: "movie"
+      case .tv: "tv"
+      case .person: "person"
+      case .collection: "collection"
+      case .playlist: "playlist"
+      case .album: "album"
+      case .track: "track"
+      case .unknown(let name): name
       }
     }
   }
@@ -24,63 +42,44 @@ public struct FeedItem: Sendable, Hashable {
   public var kind: Kind
   /// The title or name, in the language asked for, if the entry has one.
   public var title: String?
-  /// The picture's path with exactly one leading slash, as ``PosterRequest`` takes it; `nil` if the entry
-  /// has none, which keeps its place on the screen.
-  public var posterPath: String?
+  /// Who made it, such as a track's artists or a playlist's owner, if the source says so.
+  public var creator: String?
+  /// The entry's picture; `nil` if it has none, which keeps its place on the screen.
+  public var artwork: Artwork?
+  /// What a person is known for, where that was asked for.
+  public var knownFor: [FeedItem]
 
-  public init(id: String?, kind: Kind, title: String? = nil, posterPath: String?) {
+  public init(
+    id: String?, kind: Kind, title: String? = nil, creator: String? = nil, artwork: Artwork?,
+    knownFor: [FeedItem] = []
+  ) {
     self.id = id
     self.kind = kind
     self.title = title
-    self.posterPath = posterPath
+    self.creator = creator
+    self.artwork = artwork
+    self.knownFor = knownFor
+  }
+
+  /// An entry with a TMDB `poster_path`, with exactly one leading slash, or without one.
+  public init(id: String?, kind: Kind, title: String? = nil, posterPath: String?) {
+    self.init(
+      id: id, kind: kind, title: title, artwork: posterPath.map { .path($0, .poster) })
+  }
+
+  /// The path, if the picture is a poster of an ``ImageHost``.
+  public var posterPath: String? {
+    if case .path(let path, .poster) = artwork { path } else { nil }
   }
 
   /// What to ask for this entry's picture; `nil` if it has none, or one whose path is no path.
   ///
   /// - Parameters:
-  ///   - size: the width that is wanted.
-  ///   - images: the base address of the image host, up to and without the size.
+  ///   - size: what is wanted; see ``Artwork/request(size:on:priority:)`` for what there is instead.
+  ///   - host: where paths lead to.
   public func request(
-    size: PosterSize = .w342, images: PosterAddress = .tmdbImages, priority: Priority = .visible
+    size: PosterSize = .w342, on host: ImageHost = .tmdb, priority: Priority = .visible
   ) -> PosterRequest? {
-    guard let posterPath else { return nil }
-    // A path that leaves the image host's directory names no picture.
-    return try? PosterRequest(path: posterPath, size: size, images: images, priority: priority)
-  }
-}
-
-/// One page of a list: what did not appear before, and what brings no new picture.
-public struct FeedPage: Sendable, Hashable {
-  /// How many entries bring no new picture, and why.
-  public struct Skipped: Sendable, Hashable {
-    /// Entries without a poster, persons included: they have a profile picture instead. They are among
-    /// the page's items all the same.
-    public var noPath: Int
-    /// Entries that appeared before, and are left out: lists shift while they are being read.
-    public var duplicate: Int
-    /// Entries that are no JSON objects, and are left out.
-    public var unsupported: Int
-
-    public init(noPath: Int = 0, duplicate: Int = 0, unsupported: Int = 0) {
-      self.noPath = noPath
-      self.duplicate = duplicate
-      self.unsupported = unsupported
-    }
-  }
-
-  /// The page's number, from 1.
-  public var number: Int
-  /// The new entries in the list's order, with a picture or without one.
-  public var items: [FeedItem]
-  /// Entries looked at: those in ``items`` and those that were left out.
-  public var itemCount: Int
-  /// The entries that bring no new picture.
-  public var skipped: Skipped
-
-  public init(number: Int, items: [FeedItem], itemCount: Int, skipped: Skipped) {
-    self.number = number
-    self.items = items
-    self.itemCount = itemCount
-    self.skipped = skipped
+    artwork?.request(size: size, on: host, priority: priority)
   }
 }

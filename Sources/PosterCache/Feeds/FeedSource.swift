@@ -6,9 +6,14 @@ public protocol FeedSource: Sendable {
   /// Whether ``nextPage()`` would ask for a page.
   var hasNextPage: Bool { get }
 
+  /// The address of the page that ``nextPage()`` asks for, without a credential; `nil` at the end of the
+  /// list, and for pages that come from no server.
+  var nextPageAddress: PosterAddress? { get }
+
   /// Loads the next page, or returns `nil` at the end of the list.
   ///
   /// After an error the source stands where it stood, so that the next call asks for the same page again.
+  /// An entry that cannot be understood is no error: it is counted, and named in ``FeedPage/faults``.
   ///
   /// - Throws: ``PosterError/Code/unauthorized`` if the credentials were refused, which ends the list.
   mutating func nextPage() async throws(PosterError) -> FeedPage?
@@ -18,26 +23,7 @@ public protocol FeedSource: Sendable {
   mutating func skipFailedPage()
 }
 
-/// A list that is there already, as one page.
-public struct FixedFeed: FeedSource {
-  private var items: [FeedItem]?
-
-  /// - Parameter items: what the page holds, in this order.
-  public init(_ items: [FeedItem]) {
-    self.items = items
-  }
-
-  /// Whether the page has not been read.
-  public var hasNextPage: Bool { items != nil }
-
-  /// The page, once.
-  public mutating func nextPage() -> FeedPage? {
-    guard let items = items.take() else { return nil }
-    return FeedPage(
-      number: 1, items: items, itemCount: items.count,
-      skipped: .init(noPath: items.count { $0.posterPath == nil }))
-  }
-
-  /// Does nothing: its page does not fail.
-  public mutating func skipFailedPage() {}
+extension FeedSource {
+  /// None: the pages come from no server.
+  public var nextPageAddress: PosterAddress? { nil }
 }

@@ -11,16 +11,13 @@
 /// }
 /// ```
 public struct TMDBFeed: FeedSource {
-  /// Loads one page; usually ``PosterPipeline/page(_:)``.
-  public typealias Load = @Sendable (PageRequest) async throws(PosterError) -> PageResponse
-
   /// The list that is read.
   public let list: TMDBList
 
   private let base: PosterAddress
   private let credential: Credential?
   private let language: String?
-  private let load: Load
+  private let load: FeedPage.Load
   private var pager: TMDBPager
   /// Whether the page that ``nextPage()`` asks for has been asked for in vain.
   private var hasFailed = false
@@ -38,7 +35,8 @@ public struct TMDBFeed: FeedSource {
   ///   ``PosterError/Code/invalidAddress`` if `api` is too long to be followed by a page's number.
   public init(
     _ list: TMDBList, api: PosterAddress = .tmdbAPI, credential: Credential?,
-    language: String? = nil, pageLimit: Int? = nil, itemLimit: Int? = nil, load: @escaping Load
+    language: String? = nil, pageLimit: Int? = nil, itemLimit: Int? = nil,
+    load: @escaping FeedPage.Load
   ) throws(PosterError) {
     try list.validate()
     if let language {

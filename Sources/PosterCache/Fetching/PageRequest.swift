@@ -7,6 +7,11 @@ public struct PageRequest: Sendable {
   /// How urgently it is wanted. Default ``Priority/visible``: somebody waits for the list. Where nobody
   /// looks, a lower one keeps pages from holding prefetches back.
   public var priority = Priority.visible
+  /// For how long the page counts as fresh at least, in seconds, whatever its server says: for what hardly
+  /// ever changes. Default `nil`: as its headers say.
+  public var leastLifetimeSeconds: Double?
+  /// How the cache is used; `nil` (the default) for as the pipeline is configured.
+  public var mode: CacheMode?
 
   public init(address: PosterAddress, credential: Credential? = nil) {
     self.address = address

@@ -140,12 +140,12 @@ extension PrefetchDriver {
   }
 
   func request(for item: FeedItem) -> PosterRequest? {
-    item.request(size: configuration.size, images: configuration.images)
+    item.request(size: configuration.size, on: configuration.images)
   }
 
   /// What to ask for a preview; `nil` if there are none.
   func preview(for item: FeedItem) -> PosterRequest? {
-    configuration.previewSize.flatMap { item.request(size: $0, images: configuration.images) }
+    configuration.previewSize.flatMap { item.request(size: $0, on: configuration.images) }
   }
 }
 

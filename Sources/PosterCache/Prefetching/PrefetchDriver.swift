@@ -113,7 +113,7 @@ final class PrefetchDriver: Sendable {
   }
 
   /// What is known of the way to the image host.
-  func link() -> LinkFigures? { pipeline.fetcher.link(to: configuration.images) }
+  func link() -> LinkFigures? { pipeline.fetcher.link(to: configuration.images.base) }
 
   /// Tells the pipeline whether its prefetches are planned from now on, before any of them is asked for.
   private func tellPipeline(_ shared: inout Shared) {

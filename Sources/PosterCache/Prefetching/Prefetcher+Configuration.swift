@@ -14,13 +14,13 @@ extension Prefetcher {
     /// How far ahead is looked, and what that may cost. Its ``VisibleWindow/Configuration/previewShare`` is
     /// used if ``previewSize`` is set; an eighth if it says nothing.
     public var window = VisibleWindow.Configuration()
-    /// The width in which posters are asked for. Default ``PosterSize/w342``.
+    /// The size in which posters are asked for. Default ``PosterSize/w342``.
     public var size = PosterSize.w342
     /// The width of what is shown where the wanted one would come too late, such as ``PosterSize/w92``;
     /// `nil` (the default) for one size alone.
     public var previewSize: PosterSize?
-    /// The base address of the image host, up to and without the size.
-    public var images = PosterAddress.tmdbImages
+    /// Where the pictures are whose lists name paths.
+    public var images = ImageHost.tmdb
     /// What a prefetch leaves behind. Default ``Yield/poster``.
     public var yield = Yield.poster
     /// How many of the items that ``Prefetcher/prefetchItems(at:)`` named are on their way at once, at most.

@@ -25,7 +25,7 @@ struct GetCommand {
     switch options.picture {
     case .address(let address): request = PosterRequest(address)
     case .path(let path):
-      request = try PosterRequest(path: path, size: options.size, images: servers.images)
+      request = try PosterRequest(path: path, size: options.size, images: servers.images.base)
     }
     let pipeline = try openPipeline(demo: servers.demo)
     let rendition = options.rendition

@@ -5,7 +5,7 @@ extension Settings.Listing {
   ///
   /// - Returns: what was on them, and the posters in the list's order.
   func load(
-    _ feed: TMDBFeed, images: PosterAddress
+    _ feed: TMDBFeed, images: ImageHost
   ) async -> (tally: WarmTally, requests: [PosterRequest]) {
     var feed = feed
     var tally = WarmTally()

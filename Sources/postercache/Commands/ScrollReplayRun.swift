@@ -194,11 +194,11 @@ struct ScrollReplayRun {
     let prefetcher: Prefetcher
     let pipeline: PosterPipeline
     let options: Settings.Scroll
-    let images: PosterAddress
+    let images: ImageHost
 
     func request(for ask: WindowAsk) -> PosterRequest? {
       let size = ask.rung == .full ? options.listing.size : options.preview ?? options.listing.size
-      return prefetcher.item(at: ask.cell.indexPath)?.request(size: size, images: images)
+      return prefetcher.item(at: ask.cell.indexPath)?.request(size: size, on: images)
     }
 
     /// How large it is; 0 if it has been evicted since.

@@ -62,7 +62,7 @@ struct ScrollScreen {
       let count = layout.sections[section].itemCount
       guard prefetcher.itemCount(in: section) != count else { continue }
       let items = prefetcher.items(in: section)
-      for item in items.indices.dropFirst(count) where items[item].posterPath == nil {
+      for item in items.indices.dropFirst(count) where items[item].artwork == nil {
         recorder.cellHasNoPicture(WindowCell(section: section, item: item))
       }
       layout.setItems(items.count, in: section)

@@ -116,7 +116,7 @@ extension Settings.Source {
   /// The servers as the pipeline is to name them.
   struct Servers: Sendable {
     var api: PosterAddress
-    var images: PosterAddress
+    var images: ImageHost
     var credential: Credential?
     /// The embedded origin, kept running as long as this value lives.
     var demo: DemoOrigin?
@@ -128,7 +128,7 @@ extension Settings.Source {
   func open(link: Settings.Scroll.Link? = nil) throws(PosterError) -> Servers {
     switch self {
     case .servers(let api, let images, let credential):
-      return Servers(api: api, images: images, credential: credential)
+      return Servers(api: api, images: ImageHost(images), credential: credential)
     case .demo:
       var configuration = DemoOrigin.Configuration()
       if let link {
@@ -137,7 +137,7 @@ extension Settings.Source {
       }
       return Servers(
         api: try PosterAddress("http://demo.test/3"),
-        images: try PosterAddress("http://demo.test/t/p/"),
+        images: ImageHost(try PosterAddress("http://demo.test/t/p/")),
         // Any key will do.
         credential: .apiKey("demo"),
         demo: try DemoOrigin(configuration))

@@ -6,7 +6,7 @@ import PosterCache
 /// needs a lock.
 struct WarmLoop {
   private let options: Settings.Warm
-  private let images: PosterAddress
+  private let images: ImageHost
   private let pipeline: PosterPipeline
   private let console: Console
   /// Posters asked for at once: enough to keep every connection busy while pages are parsed, and a
@@ -23,7 +23,7 @@ struct WarmLoop {
   private var lastDrawn = ContinuousClock.now
 
   init(
-    _ feed: TMDBFeed, images: PosterAddress, options: Settings.Warm, pipeline: PosterPipeline,
+    _ feed: TMDBFeed, images: ImageHost, options: Settings.Warm, pipeline: PosterPipeline,
     connections: Int, console: Console
   ) {
     self.feed = feed

@@ -35,7 +35,7 @@ struct WarmTally: Sendable {
   /// Two titles may share a poster, which is then fetched once; a path that is no path counts as
   /// unsupported.
   mutating func pageDidLoad(
-    _ page: FeedPage, size: PosterSize, images: PosterAddress
+    _ page: FeedPage, size: PosterSize, images: ImageHost
   ) -> [(place: Int, request: PosterRequest)] {
     pages += 1
     items += page.itemCount
@@ -44,12 +44,8 @@ struct WarmTally: Sendable {
     skipped.unsupported += page.skipped.unsupported
     var wanted: [(place: Int, request: PosterRequest)] = []
     for item in page.items {
-      guard let path = item.posterPath else { continue }
-      let request: PosterRequest
-      do {
-        request = try PosterRequest(
-          path: path, size: size, images: images, priority: .background)
-      } catch {
+      guard let artwork = item.artwork else { continue }
+      guard let request = artwork.request(size: size, on: images, priority: .background) else {
         skipped.unsupported += 1
         continue
       }

@@ -54,7 +54,7 @@ enum FlagTable {
     Flag(
       "size", .value("SIZE", \.size),
       only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet, .scroll],
-      "poster size: \(PosterSize.allCases.names) (default w342; export and sheet without a list: all)"
+      "poster size: \(ImageHost.tmdb.sizes(of: .poster).names) (default w342; export and sheet without a list: all)"
     ),
     Flag(
       "images", .value("URL", \.images),

@@ -14,8 +14,8 @@ extension FlagValues {
       throw FlagParser.usage(
         "scroll needs the network, because list pages are not cached: leave out --offline")
     }
-    let size: PosterSize = try choice("size", flags.size) ?? .w342
-    let preview: PosterSize? = try choice("ladder", flags.ladder)
+    let size: PosterSize = try posterSize("size", flags.size) ?? .w342
+    let preview: PosterSize? = try posterSize("ladder", flags.ladder)
     let policy = try scrollPolicy()
     if let preview {
       guard preview.isSmaller(than: size) else {

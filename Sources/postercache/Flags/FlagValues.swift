@@ -81,7 +81,7 @@ struct FlagValues {
     return Settings.Listing(
       list: list, pageLimit: flags.pages == nil ? pageLimit : pages,
       posterLimit: try integer("limit", flags.limit, 1...Int.max), language: flags.language,
-      size: try choice("size", flags.size) ?? .w342,
+      size: try posterSize("size", flags.size) ?? .w342,
       source: try source(environment: environment))
   }
 
@@ -123,7 +123,7 @@ struct FlagValues {
       ("refresh", flags.refresh ? "" : nil),
     ]
     if let name = others.first(where: { $0.1 != nil })?.0 { throw Self.isAboutList(name) }
-    return .stored(size: try choice("size", flags.size))
+    return .stored(size: try posterSize("size", flags.size))
   }
 
   private static func isAboutList(_ name: String) -> PosterError {
@@ -138,7 +138,7 @@ struct FlagValues {
       throw FlagParser.usage(
         "\(command.rawValue) needs an address, or a poster path such as /abc.jpg")
     }
-    let size: PosterSize = try choice("size", flags.size) ?? .w342
+    let size: PosterSize = try posterSize("size", flags.size) ?? .w342
     let images = try imageHost()
     var seen: Set<PosterRequest> = []
     var requests: [PosterRequest] = []
@@ -178,7 +178,7 @@ struct FlagValues {
     // PNG has straight alpha.
     let rendition = size.map { Rendition(.fitting($0), alpha: .straight) }
     return Settings.Get(
-      picture: picture, size: try choice("size", flags.size) ?? .w342,
+      picture: picture, size: try posterSize("size", flags.size) ?? .w342,
       source: try servers(api: .tmdbAPI, credential: nil),
       rendition: flags.decode ? Rendition(.full, alpha: .straight) : rendition,
       destination: try destination())
@@ -297,6 +297,18 @@ struct FlagValues {
           + FlagParser.suggestion(for: text, among: names))
     }
     return value
+  }
+
+  /// One of the sizes in which there are posters, `nil` if the option was not given.
+  func posterSize(_ name: String, _ text: String?) throws(PosterError) -> PosterSize? {
+    guard let text else { return nil }
+    let sizes = ImageHost.tmdb.sizes(of: .poster)
+    guard let size = sizes.first(where: { $0.rawValue == text }) else {
+      throw FlagParser.usage(
+        "--\(name) takes \(sizes.names), not \(text)"
+          + FlagParser.suggestion(for: text, among: sizes.map(\.rawValue)))
+    }
+    return size
   }
 
   func size(_ name: String, _ text: String?) throws(PosterError) -> ByteSize? {

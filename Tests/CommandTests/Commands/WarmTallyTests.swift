@@ -149,7 +149,7 @@ struct WarmTallyTests {
       } == .failure)
   }
 
-  private static let images = try! PosterAddress("http://i.test/t/p/")  // parses
+  private static let images = ImageHost(try! PosterAddress("http://i.test/t/p/"))  // parses
 
   private func page(
     _ number: Int, _ paths: [String], itemCount: Int, noPath: Int = 0

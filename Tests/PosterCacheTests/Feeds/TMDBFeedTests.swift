@@ -213,7 +213,7 @@ struct TMDBFeedTests {
       return PageResponse(status: status, body: PosterBody(copying: body.utf8))
     }
 
-    nonisolated var load: TMDBFeed.Load {
+    nonisolated var load: FeedPage.Load {
       { request async throws(PosterError) in await self.respond(to: request) }
     }
   }

@@ -29,12 +29,12 @@ struct FetcherInterestTests {
       [.response(body: TestPicture.jpeg(filler: request.target.utf8.count))]
     } run: { server, fetcher throws in
       let images = try PosterAddress(server.address("/t/p"))
-      for size in PosterSize.allCases {
+      for size in ImageHost.tmdb.sizes(of: .poster) {
         let request = try PosterRequest(path: "/a.jpg", size: size, images: images)
         let body = try fetcher.outcome(of: request.address.canonical).get().body
         #expect(body.count == 8 + "/t/p/\(size.rawValue)/a.jpg".utf8.count)
       }
-      #expect(Set(server.requests.map(\.target)).count == PosterSize.allCases.count)
+      #expect(Set(server.requests.map(\.target)).count == ImageHost.tmdb.sizes(of: .poster).count)
     }
   }
 

@@ -164,7 +164,7 @@ struct PosterPipelineTests {
     var count = 0
     while let page = try await feed.nextPage() {
       for item in page.items {
-        guard let request = item.request(size: .w92, images: origin.images) else { continue }
+        guard let request = item.request(size: .w92, on: ImageHost(origin.images)) else { continue }
         try await pipeline.warm(request)
         count += 1
       }

@@ -141,7 +141,7 @@ final class PrefetchStage: Sendable {
     pipeline = try PosterPipeline(configuration)
     var own = Prefetcher.Configuration()
     own.size = .w92
-    own.images = origin.images
+    own.images = ImageHost(origin.images)
     own.wishLimit = wishLimit
     change(&own)
     self.configuration = own

@@ -131,7 +131,7 @@ struct DemoOriginTests {
     let images = try decoder.decode(Configuration.self, from: Data(response.body)).images
     #expect(images.baseUrl == "http://demo.test/t/p/")
     #expect(images.secureBaseUrl == "http://demo.test/t/p/")
-    #expect(images.posterSizes == PosterSize.allCases.map(\.rawValue))
+    #expect(images.posterSizes == ImageHost.tmdb.sizes(of: .poster).map(\.rawValue))
   }
 
   // MARK: Pictures

@@ -15,7 +15,7 @@ struct DemoPosterTests {
     #expect(Double(weights[450]) > 1.8 * Double(weights[50]))
   }
 
-  @Test(arguments: PosterSize.allCases)
+  @Test(arguments: ImageHost.tmdb.sizes(of: .poster))
   func `every size has its width and half as much again in height`(size: PosterSize) throws {
     let width = size.width ?? 1_000
     let jpeg = try DecodedPicture(jpeg: DemoPoster.encode(name: "a.jpg", size: size))
