@@ -1,0 +1,37 @@
+extension Artwork {
+  /// A picture as lists write it: a whole http or https address, or a poster's path (`/abc.jpg`).
+  /// Surrounding white space is dropped.
+  ///
+  /// - Throws: ``PosterError/Code/invalidAddress`` for anything else, as an address without a scheme
+  ///   (`//host/abc.jpg`), or a path that leaves its image host's directory.
+  init(text: some StringProtocol) throws(PosterError) {
+    let text = text.withoutSurroundingWhitespace
+    guard text.utf8.first == UInt8(ascii: "/"), text.utf8.dropFirst().first != UInt8(ascii: "/")
+    else {
+      self = .address(try PosterAddress(String(text)))
+      return
+    }
+    let path = String(text)
+    self = .path(path, .poster)
+    // The image host is not known yet; what is no path on this one is none on any.
+    guard key != nil else {
+      throw PosterError(
+        .invalidAddress, "not a usable poster path: \(ServerWords.oneLine(path))")
+    }
+  }
+
+  /// What tells this picture from others, the same for each of its sizes; `nil` for a path that is none.
+  var key: CacheKey? { request(size: .original)?.key }
+}
+
+extension StringProtocol {
+  /// The same without white space of any kind before and behind it.
+  var withoutSurroundingWhitespace: SubSequence {
+    let isSpace: (Unicode.Scalar) -> Bool = { $0.properties.isWhitespace || $0 == "\u{FEFF}" }
+    let rest = unicodeScalars.drop(while: isSpace)
+    guard let last = rest.lastIndex(where: { !isSpace($0) }) else {
+      return self[endIndex..<endIndex]
+    }
+    return self[rest.startIndex..<rest.index(after: last)]
+  }
+}
