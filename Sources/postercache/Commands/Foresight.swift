@@ -14,7 +14,8 @@ struct Foresight: Sendable {
   /// Whether pictures that are stored told how large others are.
   var isMeasured: Bool { weights.isMeasured }
 
-  private let disk: DiskCache?
+  /// The cache that is looked into, `nil` if there is none.
+  let disk: DiskCache?
   private let size: PosterSize
   private var weights = PictureWeights()
   /// The posters that count: enough for a mean, and few enough to wait for.

@@ -6,13 +6,27 @@ extension Settings.Listing {
     var tally: WarmTally
     /// The pictures in the order of the lists, `nil` for an entry that has none.
     var cells: [PosterRequest?]
-    /// The pictures alone.
-    var requests: [PosterRequest] { cells.compactMap(\.self) }
   }
 
-  /// Loads all pages, those of one list one after the other, and fetches no poster; what came until then if
-  /// the task is cancelled.
-  func load(_ feeds: [any FeedSource], images: ImageHost) async -> Contents {
+  /// Loads all pages of all lists, and fetches no poster; what came until then if the task is cancelled, which
+  /// shuts `pipeline` down.
+  func load(
+    from servers: Servers, through pipeline: PosterPipeline, console: Console
+  ) async -> Result<Contents, PosterError> {
+    await withTaskCancellationHandler {
+      await Result { () async throws(PosterError) in
+        // What no list takes is told before anybody is asked.
+        let feeds = try feeds(from: servers, through: pipeline)
+        return await load(
+          feeds, images: try await imageHost(servers, through: pipeline, console: console))
+      }
+    } onCancel: {
+      Task.detached { await pipeline.shutdown() }
+    }
+  }
+
+  /// Loads all pages, those of one list one after the other.
+  private func load(_ feeds: [any FeedSource], images: ImageHost) async -> Contents {
     let outcomes = await withTaskGroup(of: (Int, [PageOutcome]).self) { group in
       for (index, feed) in feeds.enumerated() {
         group.addTask { (index, await pages(of: feed, lists[index])) }

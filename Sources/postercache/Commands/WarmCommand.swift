@@ -150,13 +150,7 @@ struct WarmCommand {
     _ loop: WarmLoop, pinned: Int?, seconds duration: Duration
   ) throws(OutputError) {
     let tally = loop.tally
-    console.failures(
-      tally.failures.map { Console.words(for: $0.error, about: $0.address) },
-      count: tally.failureCount)
-    console.failures(
-      tally.faults.map { "\(options.listing.lists[$0.list].sourceName): \($0.fault)" },
-      count: tally.faultCount, noun: "entry that cannot be understood",
-      plural: "entries that cannot be understood")
+    WarmReport.tell(tally, of: options.listing, on: console)
     let milliseconds = Int(duration / .milliseconds(1))
     if console.output.isJSON {
       try console.result(

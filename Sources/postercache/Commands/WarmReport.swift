@@ -83,6 +83,16 @@ enum WarmReport {
 
   // MARK: - For people
 
+  /// Tells what failed, and which entries cannot be understood, which is no failure.
+  static func tell(_ tally: WarmTally, of listing: Settings.Listing, on console: Console) {
+    console.failures(
+      tally.failures.map { Console.words(for: $0.error, about: $0.address) },
+      count: tally.failureCount)
+    console.failures(
+      tally.faults.map { "\(listing.lists[$0.list].sourceName): \($0.fault)" },
+      count: tally.faultCount, noun: "fault")
+  }
+
   /// The same for people.
   ///
   /// - Parameter pinned: posters that `--pin` pinned, `nil` without it.

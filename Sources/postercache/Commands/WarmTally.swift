@@ -60,7 +60,8 @@ struct WarmTally: Sendable {
   private var pageFailures: [Failure] = []
   private var posterFailures: [Failure] = []
   private var isRefused = false
-  private var isFirstPageFailureOutage = false
+  /// How the command ends where no page came at all.
+  private var statusWithoutPages = CommandStatus.failure
   private var areAllPosterFailuresOutages = true
 
   /// - Parameters:
@@ -140,7 +141,11 @@ struct WarmTally: Sendable {
 
   mutating func pageDidFail(_ address: PosterAddress?, _ error: PosterError, of list: Int = 0) {
     if error.code == .unauthorized { isRefused = true }
-    if failedPages == 0 { isFirstPageFailureOutage = error.isOutage }
+    if failedPages == 0 {
+      // A file that cannot be read is a wrong word on the command line.
+      let isUsage = error.code == .invalidConfiguration
+      statusWithoutPages = error.isOutage ? .originDown : isUsage ? .usage : .failure
+    }
     lists[list].failedPages += 1
     if hasRoomForFailure {
       pageFailures.append(
@@ -218,7 +223,7 @@ struct WarmTally: Sendable {
   var exitStatus: CommandStatus {
     if isRefused { return .refused }
     guard failureCount > 0 else { return .success }
-    if failedPages > 0, pages == 0 { return isFirstPageFailureOutage ? .originDown : .failure }
+    if failedPages > 0, pages == 0 { return statusWithoutPages }
     // One poster that came, or one failure of another kind, shows that the origin is there.
     return cached == 0 && failed > 0 && areAllPosterFailuresOutages ? .originDown : .failure
   }

@@ -194,22 +194,11 @@ extension FlagValues {
     guard let text = flags.from ?? (flags.demo ? demo : nil) else {
       throw FlagParser.usage("\(name.rawValue) needs a source: --from FILE|URL|-")
     }
-    guard !text.isEmpty else { throw FlagParser.usage("--from needs a file, an address, or -") }
-    if text == "-" { return .standardInput }
-    return Self.hasScheme(text) ? .address(try PosterAddress(text)) : .file(text)
-  }
-
-  /// Whether `text` begins like an address (RFC 3986, section 3.1) and not like the name of a file.
-  private static func hasScheme(_ text: String) -> Bool {
-    guard let end = text.utf8.firstRange(of: "://".utf8)?.lowerBound else { return false }
-    let scheme = text.utf8[..<end]
-    return !scheme.isEmpty
-      && scheme.allSatisfy { byte in
-        let lower = byte | 0x20
-        return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lower)
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(byte)
-      }
+    do {
+      return try DocumentSource(text)
+    } catch {
+      throw PosterError(error.code, "--from: \(error.message)")
+    }
   }
 }
 

@@ -25,7 +25,7 @@ enum ListSelection: Sendable, Hashable {
   var sourceName: String {
     switch self {
     case .tmdb, .spotify: label
-    case .feed(let source), .urls(let source): source.name
+    case .feed(let source), .urls(let source): source.description
     }
   }
 
@@ -45,15 +45,6 @@ enum ListSelection: Sendable, Hashable {
 }
 
 extension DocumentSource {
-  /// The file, or the address without what may be secret in it.
-  var name: String {
-    switch self {
-    case .address(let address): address.redacted
-    case .file(let path): path
-    case .standardInput: "standard input"
-    }
-  }
-
   /// The same for every way to write it.
   fileprivate var identity: String {
     switch self {
