@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Reads a file or standard input, each piece on a thread of its own: what lies there may be a pipe that
@@ -41,7 +42,7 @@ final class DocumentReader: Sendable {
     at offset: Int, patienceMilliseconds: CInt? = nil
   ) async throws(PosterError) -> Piece {
     guard !Task.isCancelled else { throw Self.cancelled }
-    let number = eventfd(0, CInt(EFD_CLOEXEC.rawValue))
+    let number = eventfd(0, CInt(EFD_CLOEXEC))
     guard number >= 0 else {
       throw PosterError(
         .resourcesExhausted, "cannot read \(source)", underlying: SystemError(call: "eventfd"))
