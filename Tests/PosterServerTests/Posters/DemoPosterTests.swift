@@ -62,10 +62,11 @@ struct DemoPosterTests {
 
   @Test func `pictures asked for again are drawn once, as long as they fit`() {
     let cache = PictureCache(limitBytes: 40_000)
-    let first = cache.picture(name: "a.jpg", size: .w92)
-    #expect(cache.picture(name: "a.jpg", size: .w92).bytes === first.bytes)
-    for number in 0..<40 { _ = cache.picture(name: "\(number).jpg", size: .w92) }
-    let again = cache.picture(name: "a.jpg", size: .w92)
+    let frame = PictureFrame(.poster, size: .w92)
+    let first = cache.picture(name: "a.jpg", frame: frame)
+    #expect(cache.picture(name: "a.jpg", frame: frame).bytes === first.bytes)
+    for number in 0..<40 { _ = cache.picture(name: "\(number).jpg", frame: frame) }
+    let again = cache.picture(name: "a.jpg", frame: frame)
     #expect(again.bytes !== first.bytes)
     #expect(again.etag == first.etag)
   }
