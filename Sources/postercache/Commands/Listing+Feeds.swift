@@ -31,10 +31,10 @@ extension Settings.Listing {
         spotify, api: servers.spotify.address, credential: servers.spotify.credential,
         filters: filters, pageLimit: pageLimit, itemLimit: posterLimit, load: load)
     case .feed(let source):
-      try DocumentFeed(
+      DocumentFeed(
         source, isStrict: isStrict, pageLimit: pageLimit, itemLimit: posterLimit, load: load)
     case .urls(let source):
-      try URLListFeed(source, itemLimit: posterLimit, load: load)
+      URLListFeed(source, itemLimit: posterLimit, load: load)
     }
   }
 

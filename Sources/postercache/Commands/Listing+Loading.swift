@@ -40,9 +40,10 @@ extension Settings.Listing {
       for outcome in pages {
         switch outcome.result {
         case .success(let page):
-          contents.cells += contents.tally.pageDidLoad(
-            page, of: index, size: size, images: images
-          ).cells
+          contents.cells +=
+            contents.tally.pageDidLoad(
+              page, of: index, size: size, images: images
+            ).cells
         case .failure(let error): contents.tally.pageDidFail(outcome.address, error, of: index)
         }
       }

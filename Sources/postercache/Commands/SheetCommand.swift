@@ -167,7 +167,8 @@ struct SheetCommand {
   /// - Parameter places: the cell of each.
   /// - Returns: the requests that failed, in their order, and why.
   private func draw(
-    _ requests: [PosterRequest], at places: [Int], on sheet: inout ContactSheet, through pipeline: PosterPipeline
+    _ requests: [PosterRequest], at places: [Int], on sheet: inout ContactSheet,
+    through pipeline: PosterPipeline
   ) async -> [(Int, PosterError)] {
     typealias Outcome = (index: Int, result: Result<PosterImage, PosterError>)
     let rendition = rendition

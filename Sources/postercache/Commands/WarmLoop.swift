@@ -179,15 +179,15 @@ struct WarmLoop {
       "page \(page.number): \(counted(page.itemCount, "item")),"
         + " \(counted(wanted.count, "poster")) (\(address?.redacted ?? source.sourceName))")
     if source.isSearch { try tell(page.items) }
-    guard foresight != nil else {
+    guard var foresight else {
       sources[list].waiting = wanted.reversed() + sources[list].waiting
       return
     }
-    for wanted in wanted
-    where try foresight?.wouldFetch(wanted.request, through: pipeline) == true {
-      if !console.output.isJSON {
-        try console.result(wanted.request.address.canonical + "\n")
-      }
+    defer { self.foresight = foresight }
+    for wanted in wanted {
+      let isMissing = try foresight.wouldFetch(wanted.request, through: pipeline)
+      guard isMissing, !console.output.isJSON else { continue }
+      try console.result(wanted.request.address.canonical + "\n")
     }
   }
 

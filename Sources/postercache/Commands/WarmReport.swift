@@ -76,9 +76,16 @@ enum WarmReport {
 
   private static func json(_ fault: WarmTally.Fault, of list: ListTally) -> JSON {
     .object([
-      ("list", .string(list.label)), ("place", .string(fault.fault.place.description)),
+      ("list", .string(list.label)), ("place", .string(words(fault.fault.place))),
       ("reason", .string(fault.fault.reason)),
     ])
+  }
+
+  private static func words(_ place: FeedPage.Fault.Place) -> String {
+    switch place {
+    case .item(let index): "item \(index)"
+    case .line(let number): "line \(number)"
+    }
   }
 
   // MARK: - For people

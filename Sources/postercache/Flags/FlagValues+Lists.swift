@@ -180,7 +180,7 @@ extension FlagValues {
 
   private func filters() throws(PosterError) -> [QueryFilter] {
     try flags.filters.map { text throws(PosterError) in
-      do {
+      do throws(PosterError) {
         return try QueryFilter(text)
       } catch {
         throw FlagParser.usage("--filter: \(error.message)")
@@ -194,7 +194,7 @@ extension FlagValues {
     guard let text = flags.from ?? (flags.demo ? demo : nil) else {
       throw FlagParser.usage("\(name.rawValue) needs a source: --from FILE|URL|-")
     }
-    do {
+    do throws(PosterError) {
       return try DocumentSource(text)
     } catch {
       throw PosterError(error.code, "--from: \(error.message)")

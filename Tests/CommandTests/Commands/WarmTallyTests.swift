@@ -6,16 +6,18 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct WarmTallyTests {
   @Test func `a poster that two titles share is fetched once, a path that is none never`() throws {
-    var tally = WarmTally()
+    var tally = WarmTally(["trending/all/day"])
     let first = tally.pageDidLoad(
       page(1, ["/a.jpg", "/b.jpg", "/a.jpg", "/../../x.jpg"], itemCount: 6, noPath: 2),
-      size: .w92, images: Self.images)
+      size: .w92, images: Self.images
+    ).wanted
     #expect(
       first.map(\.request.address.canonical)
         == ["http://i.test/t/p/w92/a.jpg", "http://i.test/t/p/w92/b.jpg"])
     #expect(first.map(\.request.priority) == [.background, .background])
     let second = tally.pageDidLoad(
-      page(2, ["/b.jpg", "/c.jpg"], itemCount: 2), size: .w92, images: Self.images)
+      page(2, ["/b.jpg", "/c.jpg"], itemCount: 2), size: .w92, images: Self.images
+    ).wanted
     #expect(second.map(\.place) == [2])
     #expect(tally.pages == 2 && tally.items == 8 && tally.posters == 3)
     #expect(tally.skipped == .init(noPath: 2, duplicate: 2, unsupported: 1))
@@ -23,10 +25,11 @@ struct WarmTallyTests {
 
   @Test(arguments: [16_385, 70_000, 9_000_000])
   func `a path that is too long counts as unsupported`(length: Int) {
-    var tally = WarmTally()
+    var tally = WarmTally(["trending/all/day"])
     let long = "/" + String(repeating: "x", count: length - 1)
     let wanted = tally.pageDidLoad(
-      page(1, ["/a.jpg", long, "/b.jpg"], itemCount: 3), size: .w342, images: Self.images)
+      page(1, ["/a.jpg", long, "/b.jpg"], itemCount: 3), size: .w342, images: Self.images
+    ).wanted
     #expect(
       wanted.map(\.request.address.canonical)
         == ["http://i.test/t/p/w342/a.jpg", "http://i.test/t/p/w342/b.jpg"])
@@ -34,44 +37,47 @@ struct WarmTallyTests {
   }
 
   @Test func `the report tells no secrets of an address`() throws {
-    var tally = WarmTally()
+    var tally = WarmTally(["trending/all/day"])
     tally.posterDidFail(
-      try PosterAddress("http://i.test/a.jpg?sig=5ec2e7"), place: 0, PosterError(.network, "down"))
+      try wanted("http://i.test/a.jpg?sig=5ec2e7", 0), PosterError(.network, "down"))
     tally.pageDidFail(
       try PosterAddress("http://a.test/3/x?page=2"), PosterError(.malformedPage, "HTML"))
     let text = WarmReport.json(
-      tally, list: .trending(media: .all, window: .day), milliseconds: 0
+      tally, milliseconds: 0
     ).text
     #expect(text.contains(#""url":"http://a.test/3/x?page=2""#))
     #expect(text.contains(#""url":"http://i.test/a.jpg?sig=…""#))
   }
 
   @Test func `the report has the contract's keys in the contract's order`() throws {
-    var tally = WarmTally()
+    var tally = WarmTally(["trending/all/day"])
     _ = tally.pageDidLoad(
       page(1, ["/a.jpg", "/b.jpg", "/c.jpg", "/d.jpg"], itemCount: 5, noPath: 1), size: .w342,
       images: Self.images)
     tally.posterDidArrive(.hit)
     tally.posterDidArrive(.fetched(bytes: 1000))
     tally.posterDidFail(
-      try PosterAddress("http://i.test/d.jpg"), place: 3, PosterError(.network, "reset"))
+      try wanted("http://i.test/d.jpg", 3), PosterError(.network, "reset"))
     tally.posterDidFail(
-      try PosterAddress("http://i.test/c.jpg"), place: 2, PosterError(.status(404), "not there"))
+      try wanted("http://i.test/c.jpg", 2), PosterError(.status(404), "not there"))
     tally.pageDidFail(
       try PosterAddress("http://a.test/3/x?page=2"), PosterError(.malformedPage, "HTML"))
     let json = WarmReport.json(
-      tally, list: .trending(media: .all, window: .day), milliseconds: 1234)
+      tally, milliseconds: 1234)
     #expect(
       json.text == """
         {"list":"trending/all/day","pages":1,"items":5,"posters":4,\
-        "skipped":{"no_path":1,"duplicate":0,"unsupported":0},"hits":1,"fetched":1,\
+        "skipped":{"no_path":1,"duplicate":0,"unsupported":0,"since_last":0},"hits":1,"fetched":1,\
         "revalidated":0,"failed":2,"bytes":1000,"seconds":1.234,"failures":[\
         {"url":"http://a.test/3/x?page=2","status":null,"error":"HTML"},\
         {"url":"http://i.test/c.jpg","status":404,"error":"not there"},\
-        {"url":"http://i.test/d.jpg","status":null,"error":"reset"}]}
+        {"url":"http://i.test/d.jpg","status":null,"error":"reset"}],\
+        "lists":[{"list":"trending/all/day","pages":1,"items":5,"posters":4,\
+        "skipped":{"no_path":1,"duplicate":0,"unsupported":0,"since_last":0},\
+        "failed_pages":1}],"faults":[]}
         """)
     #expect(
-      WarmReport.text(tally, list: .trending(media: .all, window: .day), milliseconds: 1234)
+      WarmReport.text(tally, milliseconds: 1234)
         == """
         trending/all/day: 1 page, 5 items, 4 posters
           fetched  1  (1000 B in 1.234 s)
@@ -83,11 +89,11 @@ struct WarmTallyTests {
   }
 
   @Test func `one of a kind is told in the singular`() throws {
-    var tally = WarmTally()
+    var tally = WarmTally(["trending/all/day"])
     _ = tally.pageDidLoad(
       page(1, ["/a.jpg"], itemCount: 1), size: .w342, images: Self.images)
     #expect(
-      WarmReport.text(tally, list: .trending(media: .all, window: .day), milliseconds: 0)
+      WarmReport.text(tally, milliseconds: 0)
         .hasPrefix("trending/all/day: 1 page, 1 item, 1 poster\n"))
     let bar = ProgressBar(done: 1, total: 1, isListing: false)
     #expect(bar.text(columns: 79, isColored: false, isPadded: false).hasSuffix("  1/1 poster  0 B"))
@@ -98,9 +104,9 @@ struct WarmTallyTests {
     let address = try PosterAddress("http://i.test/x")
     let network = PosterError(.network, "down")
     let missing = PosterError(.status(404), "missing")
-    func status(_ prepare: (inout WarmTally) -> Void) -> CommandStatus {
-      var tally = WarmTally()
-      prepare(&tally)
+    func status(_ prepare: (inout WarmTally) throws -> Void) rethrows -> CommandStatus {
+      var tally = WarmTally(["trending/all/day"])
+      try prepare(&tally)
       return tally.exitStatus
     }
     func list(_ tally: inout WarmTally) {
@@ -126,27 +132,31 @@ struct WarmTallyTests {
     #expect(
       status {
         list(&$0)
-        $0.posterDidFail(address, place: 0, network)
+        $0.posterDidFail(try wanted("http://i.test/x", 0), network)
       } == .originDown)
     for outcome in [PosterPipeline.WarmOutcome.hit, .revalidated, .fetched(bytes: 1)] {
       #expect(
         status {
           list(&$0)
           $0.posterDidArrive(outcome)
-          $0.posterDidFail(address, place: 1, network)
+          $0.posterDidFail(try wanted("http://i.test/x", 1), network)
         } == .failure)
     }
     #expect(
       status {
         list(&$0)
-        $0.posterDidFail(address, place: 0, network)
-        $0.posterDidFail(address, place: 1, missing)
+        $0.posterDidFail(try wanted("http://i.test/x", 0), network)
+        $0.posterDidFail(try wanted("http://i.test/x", 1), missing)
       } == .failure)
     #expect(
       status {
         list(&$0)
-        $0.posterDidFail(address, place: 0, PosterError(.unauthorized, "403"))
+        $0.posterDidFail(try wanted("http://i.test/x", 0), PosterError(.unauthorized, "403"))
       } == .failure)
+  }
+
+  private func wanted(_ address: String, _ place: Int) throws -> WarmTally.Wanted {
+    WarmTally.Wanted(place: place, request: try PosterRequest(address))
   }
 
   private static let images = ImageHost(try! PosterAddress("http://i.test/t/p/"))  // parses

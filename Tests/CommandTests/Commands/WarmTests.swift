@@ -15,7 +15,7 @@ struct WarmTests {
     #expect(
       first.keys == [
         "list", "pages", "items", "posters", "skipped", "hits", "fetched", "revalidated", "failed",
-        "bytes", "seconds", "failures",
+        "bytes", "seconds", "failures", "lists", "faults",
       ])
     let report = try first.warmReport
     #expect(report.list == "trending/all/day")

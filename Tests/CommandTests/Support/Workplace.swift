@@ -91,8 +91,10 @@ struct WarmJSON: Decodable {
     var noPath: Int
     var duplicate: Int
     var unsupported: Int
+    var sinceLast = 0
   }
   struct Failure: Decodable {
+    /// Empty for a page that has no address.
     var url: String
     var status: Int?
     var error: String
@@ -109,4 +111,30 @@ struct WarmJSON: Decodable {
   var bytes: Int
   var seconds: Double
   var failures: [Failure]
+  var lists: [List]
+  var faults: [Fault]
+  /// Of a search.
+  var results: [Found]?
+  /// Of a dry run.
+  var wouldFetch: Int?
+  var estimatedBytes: Int?
+
+  struct List: Decodable {
+    var list: String
+    var pages: Int
+    var items: Int
+    var posters: Int
+    var skipped: Skipped
+    var failedPages: Int
+  }
+  struct Fault: Decodable, Equatable {
+    var list: String
+    var place: String
+    var reason: String
+  }
+  struct Found: Decodable, Equatable {
+    var kind: String
+    var id: String?
+    var title: String?
+  }
 }
