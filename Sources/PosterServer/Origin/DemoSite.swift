@@ -29,7 +29,8 @@ struct DemoSite: Sendable {
   init(authority: String, requiresCredential: Bool) {
     self.authority = authority
     self.requiresCredential = requiresCredential
-    let documented = PictureRoutes(PictureCache()).all + TMDBRoutes.all
+    let documented =
+      PictureRoutes(PictureCache()).all + TMDBRoutes.all + SpotifyRoutes.all + FeedRoutes.all
     let index = Self.index(of: documented)
     routes = documented + [DemoRoute("/", example: "/") { _ in .html(index) }]
   }

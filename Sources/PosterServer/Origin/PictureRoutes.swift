@@ -19,7 +19,14 @@ struct PictureRoutes: Sendable {
         else { return nil }
         return Self.answer(
           String(name), frame: PictureFrame(DemoPoster.kind(ofName: name), size: size), call, cache)
-      }
+      },
+      DemoRoute(
+        "/image/{hex}", example: "/image/\(DemoCover.name(for: "playlist 0", size: .large))"
+      ) { [cache] call in
+        DemoCover.parts(of: call.parts[0]).map { cover in
+          Self.answer(cover.stem, frame: PictureFrame(side: cover.size.width), call, cache)
+        }
+      },
     ]
   }
 
