@@ -69,6 +69,9 @@ struct LineSplitter: Sendable {
     held.isEmpty ? nil : endLine()
   }
 
+  /// Bytes that are held of a line that has not ended.
+  var heldBytes: Int { held.count }
+
   // MARK: - Private
 
   /// How many bytes precede the first that ends a line.
@@ -83,12 +86,19 @@ struct LineSplitter: Sendable {
   }
 
   private mutating func hold(_ bytes: UnsafeRawBufferPointer) {
-    // What precedes a line does not count, however much it is.
-    let bytes = held.isEmpty ? bytes.drop(while: Self.isSpace) : bytes[...]
+    var rest = bytes[...]
+    // What precedes a line does not count, however much it is: white space, a mark, white space.
+    while held.count <= Self.mark.count, Self.mark.starts(with: held) {
+      if held.isEmpty || held.count == Self.mark.count { rest = rest.drop(while: Self.isSpace) }
+      guard let first = rest.first, held.count < Self.mark.count, first == Self.mark[held.count]
+      else { break }
+      held.append(first)
+      rest = rest.dropFirst()
+    }
     let room = Self.longestLine + Self.mark.count - held.count
-    held += bytes.prefix(room)
+    held += rest.prefix(room)
     // What follows it does not count either.
-    if !isOverlong { isOverlong = !bytes.dropFirst(room).allSatisfy(Self.isSpace) }
+    if !isOverlong { isOverlong = !rest.dropFirst(room).allSatisfy(Self.isSpace) }
   }
 
   /// What the line says that ends here, if anything.

@@ -90,8 +90,8 @@ public struct SpotifyFeed: FeedSource {
       let response = try await load(PageRequest(address: address, credential: credential))
       let content = try content(of: response)
       let page = try builder.page(content.entries, firstIndex: offset)
-      let isRepeat = page.skipped.duplicate == page.itemCount
-      pager.pageDidLoad(content.claims, hasNews: !isRepeat)
+      pager.pageDidLoad(
+        content.claims, itemCount: page.items.count, faultCount: page.faults.count)
       if !builder.wantsMore { pager.end() }
       hasFailed = false
       return page

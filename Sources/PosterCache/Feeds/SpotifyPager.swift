@@ -5,11 +5,11 @@
 /// - a page that says that there is none behind it, or whose total does not reach farther where it does not
 ///   say that;
 /// - the caller's number of pages, or page ``lastPage``;
-/// - a refusal, a failed page of which nobody knows whether the list reaches beyond it, or the third failed
-///   page in a row.
+/// - a refusal, a failed page of which nobody knows whether the list reaches beyond it, or the third page in
+///   a row that failed or had no item.
 ///
-/// The next page begins where this one ends: behind the entries that were asked for, or behind those that
-/// came if the page says that it is a shorter one.
+/// The next page begins where this one ends: behind the entries that came, or, as a page may lack some of
+/// them, behind those that it has by its own account, but never more than were asked for.
 struct SpotifyPager: Sendable {
   /// What a page says.
   struct Claims: Sendable, Hashable {
@@ -31,8 +31,8 @@ struct SpotifyPager: Sendable {
   static let lastPage = 200
   /// The largest offset that is asked for.
   static let lastOffset = 999_999
-  /// How many failed pages in a row end the list.
-  static let failureLimit = 3
+  /// How many pages in a row without an item end the list.
+  static let barrenLimit = 3
 
   /// Where the page to ask for begins, `nil` at the end.
   private(set) var nextOffset: Int?
@@ -41,7 +41,7 @@ struct SpotifyPager: Sendable {
   private let pageLimit: Int
   private var pageCount = 0
   private var total: Int?
-  private var failuresInRow = 0
+  private var barrenInRow = 0
 
   /// - Parameters:
   ///   - pageSize: how many entries a page is asked for.
@@ -56,21 +56,21 @@ struct SpotifyPager: Sendable {
   ///
   /// - Parameters:
   ///   - claims: what it says.
-  ///   - hasNews: whether it has an entry that is no repeat.
-  mutating func pageDidLoad(_ claims: Claims, hasNews: Bool) {
+  ///   - itemCount: how many items it has that are no repeats.
+  ///   - faultCount: how many of its entries cannot be understood.
+  mutating func pageDidLoad(_ claims: Claims, itemCount: Int, faultCount: Int) {
     guard let offset = nextOffset else { preconditionFailure("a page after the list's end") }
-    failuresInRow = 0
+    barrenInRow = itemCount > 0 ? 0 : barrenInRow + 1
     total = claims.total ?? total
-    // A shorter page than was asked for may be one that some entries have been left out of.
-    let isShorter = claims.limit.map { (1..<pageSize).contains($0) } ?? true
-    let least = isShorter ? claims.limit ?? 0 : pageSize
-    let end = offset + max(claims.entryCount, least)
+    let limit = claims.limit.flatMap { (1...pageSize).contains($0) ? $0 : nil }
+    let end = offset + max(claims.entryCount, limit ?? 0)
     let goesOn =
       switch claims.next {
       case .none: false
       case .some: true
       case .unsaid: (claims.total ?? 0) > end
       }
+    let hasNews = itemCount + faultCount > 0 && barrenInRow < Self.barrenLimit
     advance(to: end, isAtEnd: !goesOn || !hasNews || claims.entryCount == 0)
   }
 
@@ -80,11 +80,10 @@ struct SpotifyPager: Sendable {
   /// - Parameter isRefusal: whether the server refused the credentials, as it would again.
   mutating func pageDidFail(isRefusal: Bool) {
     guard let offset = nextOffset else { return }
-    failuresInRow += 1
+    barrenInRow += 1
     let end = offset + pageSize
-    let isKnown = (total ?? 0) > end
-    advance(
-      to: end, isAtEnd: isRefusal || !isKnown || failuresInRow == Self.failureLimit)
+    let reachesBeyond = (total ?? 0) > end && barrenInRow < Self.barrenLimit
+    advance(to: end, isAtEnd: isRefusal || !reachesBeyond)
   }
 
   /// Takes note that the caller has all the pictures it wants.
