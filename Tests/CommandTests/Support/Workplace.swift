@@ -42,6 +42,14 @@ struct Workplace {
     await PosterCacheBinary.run(arguments + ["--cache-dir", cache])
   }
 
+  /// The addresses that `warm` would fetch.
+  func dryRun() async throws -> [String] {
+    let result = await PosterCacheBinary.run(
+      warmArguments(["--dry-run"]).filter { $0 != "--json" },
+      environment: ["TMDB_API_KEY": Self.key])
+    return result.output.split(separator: "\n").map(String.init)
+  }
+
   /// The number of posters stored.
   func storedCount() async throws -> Int {
     try await run("stats", "--json").decoded(as: [String: Int].self)["entries"] ?? -1
@@ -94,8 +102,8 @@ struct WarmJSON: Decodable {
     var sinceLast = 0
   }
   struct Failure: Decodable {
-    /// Empty for a page that has no address.
-    var url: String
+    /// `nil` for a page that has none.
+    var url: String?
     var status: Int?
     var error: String
   }
