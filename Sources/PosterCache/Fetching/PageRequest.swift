@@ -10,7 +10,7 @@ public struct PageRequest: Sendable {
   /// For how long the page counts as fresh at least, in seconds, whatever its server says: for what hardly
   /// ever changes. Default `nil`: as its headers say.
   public var leastLifetimeSeconds: Double?
-  /// How the cache is used; `nil` (the default) for as the pipeline is configured.
+  /// How the cache is used; `nil` (the default) for as the pipeline is configured. One that is offline stays so.
   public var mode: CacheMode?
 
   public init(address: PosterAddress, credential: Credential? = nil) {

@@ -14,7 +14,8 @@ extension PosterPipeline {
   /// - Throws: ``PosterError/Code/offline`` for a page that is not kept, and what the transfer failed with.
   public func page(_ request: PageRequest) async throws(PosterError) -> PageResponse {
     try ForkGuard.check()
-    let mode = request.mode ?? mode
+    // A pipeline that must not use the network does not, whoever asks.
+    let mode = mode == .offline ? .offline : request.mode ?? mode
     let stored = storedPage(at: request.address)
     let verdict = tiers.policy.verdict(
       on: stored?.metadata, leastLifetimeSeconds: request.leastLifetimeSeconds, mode: mode,
