@@ -1,5 +1,3 @@
-import CXXHash
-
 /// Bytes that stay where they are, so that libmicrohttpd can send them without a copy.
 ///
 /// Immutable and shared by reference; freed with the last reference.
@@ -25,11 +23,6 @@ final class StableBytes: Sendable {
 
   deinit {
     start.deallocate()
-  }
-
-  /// A strong validator that follows from the bytes, in its quotes: their XXH3-64 in hexadecimal digits.
-  var etag: String {
-    "\"\(String(XXH3_64bits(start, count), radix: 16))\""
   }
 
   /// The bytes at `range`, valid as long as this object lives.

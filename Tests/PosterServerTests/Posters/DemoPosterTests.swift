@@ -40,6 +40,16 @@ struct DemoPosterTests {
     }
   }
 
+  @Test func `posters are the same ones on every machine and with every version`() {
+    for (name, size, etag) in [
+      ("n0.jpg", PosterSize.w92, "1ab3aafd261353cb"), ("P_n0.jpg", .w92, "29dd1899cbd0c177"),
+      ("n0.jpg", .w342, "822ae529659e02ba"),
+      ("P_n0.jpg", .w342, "78f2e81f9c0bdcdd"),
+    ] {
+      #expect(StableBytes(DemoPoster.encode(name: name, size: size)).etag == "\"\(etag)\"")
+    }
+  }
+
   @Test func `a name is letters, digits, dash and underscore with one of two extensions`() {
     for name in ["a.jpg", "A-b_9.png", "8uO0gUM8aNqYLs1OsTBQiXu0fEv.jpg"] {
       #expect(DemoPoster.isName(name))
