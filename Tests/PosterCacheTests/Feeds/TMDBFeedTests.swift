@@ -177,17 +177,16 @@ struct TMDBFeedTests {
     #expect(!feed.hasNextPage)
   }
 
-  @Test func `a page that is none is asked for once more, past every cache`() async throws {
-    let server = Server { request in
-      (200, request == 1 ? #"{"results":[{"id":1"# : Self.picture(1, total: 1))
-    }
+  @Test(arguments: ["", "<html>", #"{"results":[{"id":1"#, "{}", #"{"status_code":7}"#])
+  func `a page that is none is asked for once more, past every cache`(odd: String) async throws {
+    let server = Server { request in (200, request == 1 ? odd : Self.picture(1, total: 1)) }
     var feed = try TMDBFeed(
       .trending(media: .movie, window: .day), credential: nil, load: server.load)
     #expect(try await feed.nextPage()?.items.map(\.id) == ["1"])
     let requests = await server.requests
     #expect(requests.map(\.mode) == [nil, .refresh])
     #expect(Set(requests.map(\.address)).count == 1)
-    // Another refusal than that is an answer.
+    // A refusal by its status is an answer.
     let refusing = Server { _ in (404, "<html>") }
     var other = try TMDBFeed(
       .trending(media: .movie, window: .day), credential: nil, load: refusing.load)
