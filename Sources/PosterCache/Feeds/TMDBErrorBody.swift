@@ -48,8 +48,9 @@ extension TMDBErrorBody {
   ///   - status: the HTTP status; 200 if the body alone says that it is an error.
   ///   - body: the error body, if the answer has one.
   ///   - credential: what authorised the request; its value is cut out of the server's words.
+  ///   - subject: what was asked for.
   static func error(
-    status: Int, body: TMDBErrorBody?, credential: Credential?
+    status: Int, body: TMDBErrorBody?, credential: Credential?, subject: String = "list"
   ) -> PosterError {
     var details = status == 200 ? "" : "HTTP \(status)"
     if let body {
@@ -60,18 +61,21 @@ extension TMDBErrorBody {
     }
     if status == 401 || status == 403 || body?.isRefusal == true {
       let refused = credential.map { "refused the \($0)" } ?? "wants a bearer token or an API key"
-      return PosterError(.unauthorized, "the list's server \(refused) (\(details))")
+      return PosterError(.unauthorized, "the \(subject)'s server \(refused) (\(details))")
     }
     switch (status, body?.code) {
     case (404, _), (_, 34):
-      return PosterError(.status(404), "the list's server does not know this list (\(details))")
+      return PosterError(
+        .status(404), "the \(subject)'s server does not know this \(subject) (\(details))")
     case (429, _), (_, 25):
       return PosterError(
-        .status(429), "the list's server limits the rate of requests, try again later (\(details))")
+        .status(429),
+        "the \(subject)'s server limits the rate of requests, try again later (\(details))")
     case (500..., _):
-      return PosterError(.status(status), "the list's server is in trouble (\(details))")
+      return PosterError(.status(status), "the \(subject)'s server is in trouble (\(details))")
     default:
-      return PosterError(.status(status), "the list's server refused the page (\(details))")
+      return PosterError(
+        .status(status), "the \(subject)'s server refused the request (\(details))")
     }
   }
 

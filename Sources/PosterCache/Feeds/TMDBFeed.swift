@@ -15,8 +15,9 @@ public struct TMDBFeed: FeedSource {
   public let list: TMDBList
 
   private let base: PosterAddress
+  /// What follows the page's number in each address.
+  private let parameters: String
   private let credential: Credential?
-  private let language: String?
   private let load: FeedPage.Load
   private var pager: TMDBPager
   /// Whether the page that ``nextPage()`` asks for has been asked for in vain.
@@ -27,35 +28,60 @@ public struct TMDBFeed: FeedSource {
   ///   - api: the API's base address, its path included. Default ``PosterAddress/tmdbAPI``.
   ///   - credential: what authorises the requests; sent to the API's host only.
   ///   - language: a language and region such as `ko-KR`; `nil` (the default) for TMDB's own.
+  ///   - region: a country by its two letters (ISO 3166-1) in either case, such as `KR`, for lists that
+  ///     depend on where films are shown; `nil` (the default) for TMDB's own.
+  ///   - pictures: which pictures are wanted. Default ``Pictures/posters``.
   ///   - pageLimit: how many pages to ask for at most; `nil` for all, at most 500. Default `nil`.
-  ///   - itemLimit: how many entries with a picture to return at most. Default `nil`, all.
+  ///   - itemLimit: how many entries with a picture of their own to return at most. Default `nil`, all.
   ///   - load: loads one page.
-  /// - Throws: ``PosterError/Code/invalidConfiguration`` if `language` is no language or there is no such
-  ///   list as `list`,
-  ///   ``PosterError/Code/invalidAddress`` if `api` is too long to be followed by a page's number.
+  /// - Throws: ``PosterError/Code/invalidConfiguration`` if `language` is no language, `region` no country
+  ///   or a condition of the list at the same time, there is no such list as `list`, or titles have no such
+  ///   `pictures`, ``PosterError/Code/invalidAddress`` if a page's address would be longer than
+  ///   ``PosterAddress/maximumLength``.
   public init(
     _ list: TMDBList, api: PosterAddress = .tmdbAPI, credential: Credential?,
-    language: String? = nil, pageLimit: Int? = nil, itemLimit: Int? = nil,
-    load: @escaping FeedPage.Load
+    language: String? = nil, region: String? = nil, pictures: Pictures = .posters,
+    pageLimit: Int? = nil, itemLimit: Int? = nil, load: @escaping FeedPage.Load
   ) throws(PosterError) {
     try list.validate()
-    if let language {
-      let isTag = language.allSatisfy {
-        $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-"
-      }
-      guard isTag, (2...35).contains(language.utf8.count) else {
-        throw PosterError(
-          .invalidConfiguration, "not a language: \(language); write one such as en-US or ko-KR")
-      }
-    }
+    try pictures.validate()
     self.list = list
     self.credential = credential
-    self.language = language
     self.load = load
     base = try api.appending(list.path)
+    var parameters: [String] = []
+    if let language { parameters.append("language=\(try Self.language(language))") }
+    if let region { parameters.append("region=\(try Self.region(region, of: list))") }
+    parameters += list.parameters
+    self.parameters = parameters.map { "&\($0)" }.joined()
     // No page's address is longer than the last one's, so that none of them can fail later.
-    _ = try Self.address(ofPage: TMDBPager.lastPage, base: base, language: language)
-    pager = TMDBPager(kind: list.kind, pageLimit: pageLimit, itemLimit: itemLimit)
+    _ = try Self.address(ofPage: TMDBPager.lastPage, base: base, parameters: self.parameters)
+    pager = TMDBPager(
+      kind: list.kind, pictures: pictures, pageLimit: pageLimit, itemLimit: itemLimit)
+  }
+
+  private static func language(_ text: String) throws(PosterError) -> String {
+    let isTag = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-" }
+    guard isTag, (2...35).contains(text.utf8.count) else {
+      throw PosterError(
+        .invalidConfiguration, "not a language: \(text); write one such as en-US or ko-KR")
+    }
+    return text
+  }
+
+  private static func region(_ text: String, of list: TMDBList) throws(PosterError) -> String {
+    guard text.utf8.count == 2, text.allSatisfy({ $0.isASCII && $0.isLetter }) else {
+      throw PosterError(
+        .invalidConfiguration,
+        "not a region: \(text); write a country's two letters (ISO 3166-1) such as US or KR")
+    }
+    if case .discover(media: _, let filters) = list,
+      filters.contains(where: { $0.name == "region" })
+    {
+      throw PosterError(.invalidConfiguration, "the region is given twice, once as a filter")
+    }
+    // TMDB knows countries in upper case only.
+    return text.uppercased()
   }
 
   /// The number of the page that ``nextPage()`` asks for, `nil` at the end of the list.
@@ -68,16 +94,15 @@ public struct TMDBFeed: FeedSource {
   /// of the list.
   public var nextPageAddress: PosterAddress? {
     pager.nextPage.map { number in
-      // A canonical address with a query of letters and digits is one, and short enough.
-      try! Self.address(ofPage: number, base: base, language: language)  // see `init`
+      // A canonical address with an escaped query is one, and short enough.
+      try! Self.address(ofPage: number, base: base, parameters: parameters)  // see `init`
     }
   }
 
   private static func address(
-    ofPage number: Int, base: PosterAddress, language: String?
+    ofPage number: Int, base: PosterAddress, parameters: String
   ) throws(PosterError) -> PosterAddress {
-    let suffix = language.map { "&language=\($0)" } ?? ""
-    return try PosterAddress("\(base.canonical)?page=\(number)\(suffix)")
+    try PosterAddress("\(base.canonical)?page=\(number)\(parameters)")
   }
 
   /// Loads the next page, or returns `nil` at the end of the list.

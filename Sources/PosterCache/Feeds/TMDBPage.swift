@@ -5,6 +5,18 @@ import FoundationEssentials
 ///
 /// The entries are in `results`, or in `items` as `/list/{id}` has them.
 struct TMDBPage: Sendable, Hashable {
+  /// What stands at one place of the list.
+  enum Entry: Sendable, Hashable {
+    case item(Item)
+    /// Something else than an object, and what: `a number`.
+    case odd(String)
+
+    /// The entry, if it is one.
+    var item: Item? {
+      if case .item(let item) = self { item } else { nil }
+    }
+  }
+
   /// One entry as the page has it; every field may be missing or odd.
   struct Item: Sendable, Hashable {
     /// The identifier as text: a number nearly everywhere, a string in a few lists.
@@ -15,16 +27,28 @@ struct TMDBPage: Sendable, Hashable {
     var title: String?
     /// `poster_path` with one leading slash, `nil` if there is no picture.
     var posterPath: String?
+    /// `backdrop_path`, likewise.
+    var backdropPath: String?
+    /// `profile_path`, likewise: the picture of a person.
+    var profilePath: String?
+    /// `known_for`: what a person is known for. What is no object is left out, and the entries are known
+    /// for nothing themselves.
+    var knownFor: [Item] = []
+
+    /// What the entry is in a list of `listKind`.
+    func kind(in listKind: FeedItem.Kind) -> FeedItem.Kind {
+      mediaType.map(FeedItem.Kind.init) ?? listKind
+    }
   }
 
   /// The number the page gives itself.
   var number: Int?
   /// How many pages the list claims to have; not to be trusted, see ``TMDBPager``.
   var totalPages: Int?
-  /// How many entries the list claims to have.
+  /// How many entries the list claims to have, in `total_results` or in `item_count`.
   var totalResults: Int?
-  /// The entries in order; `nil` where the page holds something else than an object.
-  var items: [Item?]
+  /// What the list holds, in its order.
+  var entries: [Entry]
 }
 
 extension TMDBPage {
@@ -41,7 +65,7 @@ extension TMDBPage {
     }
   }
 
-  /// A `poster_path` with exactly one leading slash, or `nil` if it stands for no picture: empty,
+  /// A `poster_path`, or another picture's, with exactly one leading slash, or `nil` if it stands for no picture: empty,
   /// only slashes, or the word "null".
   static func normalizedPath(_ path: String?) -> String? {
     guard let file = path?.drop(while: { $0 == "/" }), !file.isEmpty, file != "null" else {
@@ -69,57 +93,5 @@ extension TMDBPage {
   /// Accepts every JSON value: tells other JSON from what is no JSON at all.
   private struct AnyJSON: Decodable {
     init(from decoder: any Decoder) {}
-  }
-}
-
-extension TMDBPage: Decodable {
-  private enum Key: String, CodingKey {
-    case page, results, items
-    case totalPages = "total_pages"
-    case totalResults = "total_results"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    // A count that is missing or no number is a count that the page does not give.
-    number = try? container.decode(Int.self, forKey: .page)
-    totalPages = try? container.decode(Int.self, forKey: .totalPages)
-    totalResults = try? container.decode(Int.self, forKey: .totalResults)
-    var list: any UnkeyedDecodingContainer
-    do {
-      list = try container.nestedUnkeyedContainer(forKey: .results)
-    } catch {
-      list = try container.nestedUnkeyedContainer(forKey: .items)
-    }
-    items = []
-    while !list.isAtEnd {
-      // LenientItem never fails, except that some decoders refuse null by themselves.
-      if try list.decodeNil() {
-        items.append(nil)
-      } else {
-        items.append(try list.decode(LenientItem.self).item)
-      }
-    }
-  }
-
-  /// An entry that decodes from anything: a container does not advance past what throws.
-  private struct LenientItem: Decodable {
-    var item: Item?
-
-    init(from decoder: any Decoder) {
-      // No object: the entry is nil. An odd field: the field is nil.
-      guard let fields = try? decoder.container(keyedBy: ItemKey.self) else { return }
-      func text(_ key: ItemKey) -> String? { try? fields.decode(String.self, forKey: key) }
-      let number = (try? fields.decode(Int.self, forKey: .id)).map(String.init)
-      item = Item(
-        id: number ?? text(.id), mediaType: text(.mediaType), title: text(.title) ?? text(.name),
-        posterPath: TMDBPage.normalizedPath(text(.posterPath)))
-    }
-  }
-
-  private enum ItemKey: String, CodingKey {
-    case id, title, name
-    case mediaType = "media_type"
-    case posterPath = "poster_path"
   }
 }
