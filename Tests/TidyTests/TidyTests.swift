@@ -29,7 +29,13 @@ struct TidyTests {
         "Sources/PosterServer/Posters/",
       ]
     ),
-    ("CZlib", ["Sources/PosterCache/Fetching/", "Tests/PosterCacheTests/Fetching/"]),
+    (
+      "CZlib",
+      [
+        "Sources/PosterCache/Disk/", "Sources/PosterCache/Fetching/",
+        "Tests/PosterCacheTests/Fetching/",
+      ]
+    ),
     ("CMicrohttpd", ["Sources/PosterServer/HTTP/"]),
     (
       "CTurboJPEG",

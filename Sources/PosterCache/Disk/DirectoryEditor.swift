@@ -162,6 +162,8 @@ final class DirectoryEditor {
       try editor.noteAbsence(note.key, note.row)
     case .noteColor(let note):
       try editor.noteColor(note)
+    case .notePage(let page):
+      try editor.notePage(page.key, page.row)
     case .touch(let touches):
       for touch in touches { try editor.touch(touch.key, isSeen: touch.isSeen) }
     case .dropDamaged(let key, let sequence):
@@ -189,6 +191,9 @@ final class DirectoryEditor {
       try appender.write()
       appender.abandon()
       return try editor.removeAll()
+    case .noteWarmed(let list):
+      try editor.noteWarmed(list, seed: directory.seed)
+      return DiskEdit.Outcome()
     case .setPinned(let keys, let isPinned):
       // The mark goes into the record, which has to be there.
       try appender.write()
@@ -340,7 +345,7 @@ extension DiskEdit {
     switch self {
     case .setLimit, .removeAll: limit
     case .trim(let bytes): UInt64(bytes)
-    case .remove, .setPinned: nil
+    case .remove, .setPinned, .noteWarmed: nil
     }
   }
 }
@@ -360,6 +365,9 @@ extension DiskQueue.Operation {
   }
 
   fileprivate var growsIndex: Bool {
-    if case .noteAbsence = self { true } else { isInsert }
+    switch self {
+    case .noteAbsence, .notePage, .edit(.noteWarmed, _): true
+    default: isInsert
+    }
   }
 }

@@ -170,20 +170,21 @@ public final class DiskCache: Sendable {
   /// Exact totals and counters, this object's uses so far included.
   public func statistics() throws(PosterError) -> DiskStatistics {
     try flush()
-    let (totals, total, segments, absences) = try index.read { transaction throws(PosterError) in
+    let (totals, total, segments, absences, pages) = try index.read {
+      transaction throws(PosterError) in
       let size = IndexSize(
         used: try transaction.usedBytes(), occupied: index.files.dataBlockBytes)
       let editor = try IndexEditor(transaction, size: size)
       return (
         editor.totals, editor.totalBytes, try transaction.segments().map(\.number),
-        try transaction.count(.negative)
+        try transaction.count(.negative), try transaction.listPageCount()
       )
     }
     return DiskStatistics(
       entries: Int(totals.entries), bytes: Int(total), limit: Int(totals.limit),
       segments: segments.count, hits: Int(totals.hits),
       misses: Int(totals.misses), evictions: Int(totals.evictions), corrupt: Int(totals.corrupt),
-      pinnedBytes: Int(totals.pinnedBytes), absences: absences,
+      pinnedBytes: Int(totals.pinnedBytes), absences: absences, pages: pages,
       occupiedBytes: occupiedBytes(segments))
   }
 

@@ -8,6 +8,8 @@ enum DiskEdit {
   case remove([CacheKey])
   /// Drop everything, pinned posters included.
   case removeAll
+  /// Replace what was warmed of a list.
+  case noteWarmed(WarmedList)
   /// Never evict these posters, or treat them like others again.
   case setPinned([CacheKey], Bool)
 

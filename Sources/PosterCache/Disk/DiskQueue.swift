@@ -1,6 +1,6 @@
 /// What waits to be written to the disk tier, in the order in which it happened, and when it is due.
 ///
-/// A struct without clock or lock. Inserts, confirmations and notes of absence are written together: when
+/// A struct without clock or lock. Inserts, confirmations and notes are written together: when
 /// there are enough of them, or the first has waited long enough. Uses are noted at most a second late,
 /// and only the last of several uses of a poster between two other operations, which leaves the same
 /// order.
@@ -15,6 +15,8 @@ struct DiskQueue {
     case noteAbsence(NotedAbsence)
     /// Note the average colour of a picture.
     case noteColor(ColorNote)
+    /// Keep a list page.
+    case notePage(NotedPage)
     /// Note uses, the earliest first.
     case touch([Touch])
     /// Drop a record that was found damaged.
@@ -145,6 +147,15 @@ struct DiskQueue {
     appendNote(.noteColor(note), now: now)
   }
 
+  /// Queues a list page.
+  mutating func pageWasNoted(_ page: NotedPage, now: UInt64) -> Acceptance {
+    let bytes = page.row.count
+    guard waitingBytes == 0 || waitingBytes + bytes <= Self.maximumBytes else { return .refused }
+    let acceptance = appendNote(.notePage(page), now: now)
+    if acceptance != .refused { waitingBytes += bytes }
+    return acceptance
+  }
+
   /// Notes a use.
   mutating func posterWasUsed(_ key: CacheKey, isSeen: Bool, now: UInt64) -> Acceptance {
     guard !isClosed else { return .refused }
@@ -210,6 +221,12 @@ struct DiskQueue {
       case .confirm, .noteAbsence, .noteColor:
         bytes += Self.indexBytes
         if !batch.isEmpty, bytes > Self.batchBytes { break taking }
+        waitingChanges -= 1
+        waitingNotes -= 1
+      case .notePage(let page):
+        bytes += page.row.count + Self.indexBytes
+        if !batch.isEmpty, bytes > Self.batchBytes { break taking }
+        waitingBytes -= page.row.count
         waitingChanges -= 1
         waitingNotes -= 1
       case .touch(let touches) where uses + touches.count > usesPerBatch:

@@ -21,6 +21,8 @@ public struct DiskStatistics: Sendable, Hashable {
   public var pinnedBytes: Int
   /// Pictures of which is remembered that their server did not have them.
   public var absences: Int
+  /// List pages kept.
+  public var pages: Int
   /// Bytes that the segments and the index' files really occupy on the disk.
   public var occupiedBytes: Int
 }

@@ -9,6 +9,8 @@ final class DiskWriter: Sendable {
     var unwritten: [CacheKey: StoredPoster] = [:]
     /// Likewise for notes that there is no picture.
     var absences: [CacheKey: NotedAbsence] = [:]
+    /// Likewise for list pages.
+    var pages: [CacheKey: NotedPage] = [:]
     /// A batch has been taken from the queue and is not done.
     var isPerforming = false
   }
@@ -104,6 +106,21 @@ final class DiskWriter: Sendable {
       return acceptance
     }
     if acceptance == .queuedAndDue { state.signal() }
+  }
+
+  /// Queues a list page; drops it where too much waits.
+  func notePage(_ page: NotedPage) {
+    let acceptance = state.withLock { state in
+      let acceptance = state.queue.pageWasNoted(page, now: monotonicNanoseconds())
+      if acceptance != .refused { state.pages[page.key] = page }
+      return acceptance
+    }
+    if acceptance == .queuedAndDue { state.signal() }
+  }
+
+  /// A list page that is not in the index yet.
+  func unwrittenPage(_ key: CacheKey) -> NotedPage? {
+    state.withLock { $0.pages[key] }
   }
 
   /// Queues a note of a colour; drops it where too many wait.
@@ -255,6 +272,9 @@ final class DiskWriter: Sendable {
         if case .noteAbsence(let note) = operation, state.absences[note.key] === note {
           state.absences[note.key] = nil
         }
+        if case .notePage(let page) = operation, state.pages[page.key] === page {
+          state.pages[page.key] = nil
+        }
       }
     }
     var edited = outcome.edited.makeIterator()
@@ -265,7 +285,7 @@ final class DiskWriter: Sendable {
       case .barrier(let completion): completion(Result(failure))
       case .edit(_, let completion):
         completion(failure.map { .failure($0) } ?? .success(edited.next() ?? DiskEdit.Outcome()))
-      case .touch, .dropDamaged, .noteAbsence, .noteColor: break
+      case .touch, .dropDamaged, .noteAbsence, .noteColor, .notePage: break
       }
     }
   }
@@ -277,7 +297,7 @@ extension DiskQueue.Operation {
     switch self {
     case .insert(let insertion): insertion.poster
     case .confirm(let confirmation): confirmation.confirmed
-    case .noteAbsence, .noteColor, .touch, .dropDamaged, .edit, .barrier: nil
+    case .noteAbsence, .noteColor, .notePage, .touch, .dropDamaged, .edit, .barrier: nil
     }
   }
 }

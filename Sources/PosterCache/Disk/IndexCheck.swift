@@ -46,6 +46,7 @@ enum IndexCheck {
         }
         try sums.compare(with: transaction)
         try checkAbsences(transaction)
+        try checkPages(transaction)
         return nil
       }
     } catch {
@@ -66,6 +67,15 @@ enum IndexCheck {
       }
       let owner: CacheKey? = try transaction.row(.negativeOrder, NumberRow(row.number))
       guard owner == key else { throw .damagedIndex("the order of remembered absences") }
+      return true
+    }
+  }
+
+  /// Checks that what is kept of lists can be found. What is damaged inside its row, which has a checksum,
+  /// is a miss for whoever reads it.
+  private static func checkPages(_ transaction: IndexTransaction) throws(PosterError) {
+    try transaction.forEachRow(.pages) { key, _ throws(PosterError) in
+      guard CacheKey(bytes: key) != nil else { throw .damagedIndex("a row of pages") }
       return true
     }
   }

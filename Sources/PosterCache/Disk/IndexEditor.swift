@@ -215,6 +215,7 @@ struct IndexEditor {
     try transaction.removeAll(.recency)
     try transaction.removeAll(.negative)
     try transaction.removeAll(.negativeOrder)
+    try transaction.removeAll(.pages)
     for (number, _) in try transaction.segments() { try retire(number) }
     totals.entries = 0
     totals.bodyBytes = 0
@@ -229,8 +230,8 @@ struct IndexEditor {
     return try trim(to: totals.limit)
   }
 
-  /// Evicts until the total is at most `bytes`, or only pinned posters are left. Of what is remembered
-  /// about missing pictures no more stays than belongs into a directory of `bytes`.
+  /// Evicts until the total is at most `bytes`, or only pinned posters are left. Of list pages, and of what
+  /// is remembered about missing pictures, no more stays than belongs into a directory of `bytes`.
   ///
   /// - Parameter isShrinking: the index will be shrunk to what a directory of `bytes` needs.
   mutating func trim(to bytes: UInt64, isShrinking: Bool = true) throws(PosterError)
@@ -238,6 +239,7 @@ struct IndexEditor {
   {
     var outcome = DiskEdit.Outcome()
     try forgetAbsences(beyond: Self.maximumAbsences(limit: bytes))
+    try forgetPages(beyond: Self.maximumPageBytes(limit: bytes))
     while true {
       let indexBytes = isShrinking ? size.needed(for: bytes) : size.counted(limit: totals.limit)
       guard recordBytes + indexBytes > bytes, let victim = try evictLeastRecent() else {

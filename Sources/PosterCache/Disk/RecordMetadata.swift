@@ -97,7 +97,7 @@ enum RecordMetadata {
 
   /// Calls `body` with every field; returns whether the fields fill `bytes` exactly.
   @inline(__always)
-  private static func forEachField(
+  static func forEachField(
     _ bytes: UnsafeRawBufferPointer, _ body: (UInt8, UnsafeRawBufferPointer) -> Void
   ) -> Bool {
     var offset = 0
@@ -112,7 +112,7 @@ enum RecordMetadata {
     return offset == bytes.count
   }
 
-  private static func append(_ tag: Tag, _ text: String, to bytes: inout [UInt8]) {
+  static func append(_ tag: Tag, _ text: String, to bytes: inout [UInt8]) {
     let length = text.utf8.count
     precondition(length <= UInt16.max, "a field of \(length) bytes")
     bytes.append(tag.rawValue)
@@ -121,7 +121,7 @@ enum RecordMetadata {
     bytes.append(contentsOf: text.utf8)
   }
 
-  private static func append(_ tag: Tag, _ number: Int64, to bytes: inout [UInt8]) {
+  static func append(_ tag: Tag, _ number: Int64, to bytes: inout [UInt8]) {
     bytes += [tag.rawValue, 8, 0]
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
@@ -129,14 +129,14 @@ enum RecordMetadata {
   /// One byte, 1 where use is forbidden, and the two times in seconds, 4 bytes each.
   private static let staleUseBytes = 9
 
-  private static func append(_ staleUse: StaleUse, to bytes: inout [UInt8]) {
+  static func append(_ staleUse: StaleUse, to bytes: inout [UInt8]) {
     bytes += [Tag.staleUse.rawValue, UInt8(staleUseBytes), 0, staleUse.isForbidden ? 1 : 0]
     for seconds in [staleUse.whileRevalidatingSeconds, staleUse.ifErrorSeconds] {
       withUnsafeBytes(of: seconds.littleEndian) { bytes.append(contentsOf: $0) }
     }
   }
 
-  private static func staleUse(_ bytes: UnsafeRawBufferPointer) -> StaleUse? {
+  static func staleUse(_ bytes: UnsafeRawBufferPointer) -> StaleUse? {
     guard bytes.count == staleUseBytes else { return nil }
     var reader = RowReader(bytes: bytes)
     var staleUse = StaleUse()
@@ -149,7 +149,7 @@ enum RecordMetadata {
   /// The hash of the values comes first, then the names.
   private static let variantHashBytes = 8
 
-  private static func append(_ variant: Variant, to bytes: inout [UInt8]) {
+  static func append(_ variant: Variant, to bytes: inout [UInt8]) {
     let fields = variant.fields.utf8
     let length = variantHashBytes + fields.count
     bytes += [
@@ -160,7 +160,7 @@ enum RecordMetadata {
     bytes.append(contentsOf: fields)
   }
 
-  private static func variant(_ bytes: UnsafeRawBufferPointer) -> Variant? {
+  static func variant(_ bytes: UnsafeRawBufferPointer) -> Variant? {
     guard bytes.count >= variantHashBytes else { return nil }
     var reader = RowReader(bytes: bytes)
     let hash: UInt64 = reader.next()
@@ -168,7 +168,7 @@ enum RecordMetadata {
     return Variant(fields: String(decoding: fields, as: UTF8.self), hash: hash)
   }
 
-  private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+  static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
     guard bytes.count == MemoryLayout<Int64>.size else { return nil }
     return Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
   }

@@ -65,8 +65,8 @@ extension TMDBPage {
     }
   }
 
-  /// A `poster_path`, or another picture's, with exactly one leading slash, or `nil` if it stands for no picture: empty,
-  /// only slashes, or the word "null".
+  /// A `poster_path`, or another picture's, with exactly one leading slash, or `nil` if it stands for
+  /// no picture: empty, only slashes, or the word "null".
   static func normalizedPath(_ path: String?) -> String? {
     guard let file = path?.drop(while: { $0 == "/" }), !file.isEmpty, file != "null" else {
       return nil

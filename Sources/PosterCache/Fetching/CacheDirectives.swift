@@ -1,8 +1,9 @@
 /// The directives of `Cache-Control` that decide about reuse by a private cache (RFC 9111, section
 /// 5.2.2; RFC 5861; RFC 8246).
 ///
-/// `public`, `private`, `s-maxage` and `proxy-revalidate` are about shared caches and mean nothing
-/// here; `must-understand` and unknown directives are ignored.
+/// `public`, `s-maxage` and `proxy-revalidate` are about shared caches and mean nothing here, nor does
+/// `private` for what is asked for without a credential; `must-understand` and unknown directives are
+/// ignored.
 struct CacheDirectives: Hashable {
   var maxAgeSeconds: Int?
   var isNoStore = false
@@ -11,6 +12,8 @@ struct CacheDirectives: Hashable {
   var mustRevalidate = false
   /// It will not change while it is fresh.
   var isImmutable = false
+  /// It is for whoever asked alone.
+  var isPrivate = false
   var staleWhileRevalidateSeconds: Int?
   var staleIfErrorSeconds: Int?
 
@@ -25,6 +28,8 @@ struct CacheDirectives: Hashable {
       case "no-cache": isNoCache = true
       case "must-revalidate": mustRevalidate = true
       case "immutable": isImmutable = true
+      // With field names only those are; nobody here keeps them apart.
+      case "private": isPrivate = true
       case "max-age" where maxAgeSeconds == nil: maxAgeSeconds = Self.seconds(parts)
       case "stale-while-revalidate" where staleWhileRevalidateSeconds == nil:
         staleWhileRevalidateSeconds = Self.seconds(parts)

@@ -43,7 +43,7 @@ extension CurlTransfer {
       case nil: break
       }
     }
-    if request.stored != nil || request.isRefresh || beginning != nil {
+    if request.validators != nil || request.isRefresh || beginning != nil {
       setOwnHeaders(Self.headers(of: request, resuming: beginning))
     }
     // With a key behind it, an address can be longer than curl takes.
@@ -83,7 +83,7 @@ extension CurlTransfer {
   {
     var lines = [request.kind == .picture ? CurlOptions.pictureAccept : CurlOptions.pageAccept]
     if request.isRefresh { lines.append("Cache-Control: no-cache") }
-    if request.kind == .picture, let stored = request.stored?.metadata {
+    if let stored = request.validators {
       if let etag = stored.etag, isHeaderValue(etag) { lines.append("If-None-Match: \(etag)") }
       if let date = stored.lastModified, isHeaderValue(date) {
         lines.append("If-Modified-Since: \(date)")

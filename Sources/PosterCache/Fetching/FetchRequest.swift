@@ -8,6 +8,13 @@ package struct FetchRequest: Sendable {
     case page(Credential?)
   }
 
+  /// What names a version of what is behind an address (RFC 9110, section 8.8).
+  package struct Validators: Sendable, Hashable {
+    /// The `ETag` and the `Last-Modified`, as the server sent them.
+    package var etag: String?
+    package var lastModified: String?
+  }
+
   /// The address that names it, without any credential.
   package var address: PosterAddress
   /// Where it is: ``address``, and what a rule leaves out of that. No message names it.
@@ -21,11 +28,22 @@ package struct FetchRequest: Sendable {
   /// What is in the cache and may still be right: the request becomes conditional (RFC 9110, section
   /// 13), and is answered with this picture if the server says that it has not changed.
   package var stored: StoredPoster?
+  /// What names the version of a page that is in the cache and may still be right: the request becomes
+  /// conditional, and a 304 is an answer.
+  package var pageValidators: Validators?
   /// Whether caches on the way must ask the server, too (`Cache-Control: no-cache`).
   package var isRefresh = false
   /// Asked once on the fetch thread when this request's turn has come: what arrived for the same picture
   /// since the caller looked for it in vain. The request is answered with that instead of a transfer.
   package var arrivedMeanwhile: (@Sendable () -> FetchResponse?)?
+
+  /// What names the version that is in the cache, if one is asked about.
+  var validators: Validators? {
+    guard kind == .picture else { return pageValidators }
+    return stored.map {
+      Validators(etag: $0.metadata.etag, lastModified: $0.metadata.lastModified)
+    }
+  }
 
   /// A request for `address`, whose key is computed unless it is known already.
   package init(

@@ -10,7 +10,7 @@ public struct PageRequest: Sendable {
   /// For how long the page counts as fresh at least, in seconds, whatever its server says: for what hardly
   /// ever changes. Default `nil`: as its headers say.
   public var leastLifetimeSeconds: Double?
-  /// How the cache is used; `nil` (the default) for as the pipeline is configured.
+  /// How the cache is used; `nil` (the default) for as the pipeline is configured. One that is offline stays so.
   public var mode: CacheMode?
 
   public init(address: PosterAddress, credential: Credential? = nil) {
@@ -39,10 +39,19 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible {
   public var debugDescription: String { description }
 }
 
-/// What the server answered to a ``PageRequest``, whatever its status.
+/// What the server answers to a ``PageRequest``, whatever its status.
 public struct PageResponse: Sendable {
   /// The HTTP status; 200 for a page.
   public var status: Int
   /// The body: the page, or the server's explanation.
   public var body: PosterBody
+  /// Where the page came from: ``Poster/Source/network``, or the disk tier
+  /// (``Poster/Source/disk``, ``Poster/Source/revalidated``, ``Poster/Source/stale``).
+  public var source: Poster.Source
+
+  public init(status: Int, body: PosterBody, source: Poster.Source = .network) {
+    self.status = status
+    self.body = body
+    self.source = source
+  }
 }

@@ -44,13 +44,34 @@ struct CachePolicy: Sendable {
     let state = stored.map {
       State(storedAt: $0.storedAt, expiresAt: $0.expiresAt, $0.staleUse, now: now)
     }
+    return verdict(on: state, storedAt: stored?.storedAt, absence, mode, now: now)
+  }
+
+  /// What to do about a request for a list page.
+  ///
+  /// - Parameter leastLifetimeSeconds: for how long it counts as fresh at least.
+  func verdict(
+    on stored: PageMetadata?, leastLifetimeSeconds: Double?, mode: CacheMode, now: Date
+  ) -> Verdict {
+    let stored = stored.flatMap { fields.match($0.variant) ? $0 : nil }
+    let state = stored.map { page in
+      let least = page.storedAt.addingTimeInterval(leastLifetimeSeconds ?? 0)
+      return State(
+        storedAt: page.storedAt, expiresAt: max(page.expiresAt, least), page.staleUse, now: now)
+    }
+    return verdict(on: state, storedAt: stored?.storedAt, nil, mode, now: now)
+  }
+
+  private func verdict(
+    on state: State?, storedAt: Date?, _ absence: Absence?, _ mode: CacheMode, now: Date
+  ) -> Verdict {
     switch mode {
-    case .refresh: return stored == nil ? .fetch : .revalidate(orUseIfThatFails: false)
+    case .refresh: return state == nil ? .fetch : .revalidate(orUseIfThatFails: false)
     case .offline: if let state, state.isFresh || state.isUsableOffline { return .use }
     case .normal: break
     }
     // The later word counts, however fresh the earlier one is (RFC 9111, section 4).
-    if let absence, holds(absence, against: stored, now: now) { return .failAsAbsent(absence) }
+    if let absence, holds(absence, against: storedAt, now: now) { return .failAsAbsent(absence) }
     guard mode == .normal else { return .failOffline }
     guard let state else { return .fetch }
     if state.isFresh { return .use }
@@ -69,11 +90,11 @@ struct CachePolicy: Sendable {
 
   /// Whether `absence` is still to be believed: its time has come and not passed, and the picture has
   /// not been seen since.
-  private func holds(_ absence: Absence, against stored: PosterMetadata?, now: Date) -> Bool {
+  private func holds(_ absence: Absence, against storedAt: Date?, now: Date) -> Bool {
     let age = now.timeIntervalSince(absence.notedAt)
     return now < absence.until && age >= -Self.toleranceSeconds
       && age < Freshness.longestLifetimeSeconds
-      && stored.map { $0.storedAt <= absence.notedAt } ?? true
+      && storedAt.map { $0 <= absence.notedAt } ?? true
   }
 
   /// What a stored picture may be used for now.

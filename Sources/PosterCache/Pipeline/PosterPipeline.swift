@@ -171,18 +171,6 @@ public final class PosterPipeline: Sendable {
     return fetcher.link(to: request.address)
   }
 
-  // MARK: - List pages
-
-  /// Loads a list page; every status is an answer, only a failed transfer throws.
-  public func page(_ request: PageRequest) async throws(PosterError) -> PageResponse {
-    try ForkGuard.check()
-    guard mode != .offline else { throw .notCached(request.address) }
-    let response = try await fetcher.response(
-      to: FetchRequest(
-        request.address, priority: request.priority, kind: .page(request.credential)))
-    return PageResponse(status: response.status, body: response.body)
-  }
-
   /// How hard its fetcher has worked so far.
   package var fetchStatistics: FetchStatistics { fetcher.statistics }
 

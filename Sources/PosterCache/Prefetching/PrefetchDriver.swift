@@ -69,6 +69,8 @@ final class PrefetchDriver: Sendable {
   }
 
   let pipeline: PosterPipeline
+  /// A picture that was asked for last.
+  private let askedLast = Lock<PosterAddress?>(nil)
   let configuration: Prefetcher.Configuration
   private let clock: PrefetchClock
   private let shared: Lock<Shared>
@@ -112,8 +114,11 @@ final class PrefetchDriver: Sendable {
     return value
   }
 
-  /// What is known of the way to the image host.
-  func link() -> LinkFigures? { pipeline.fetcher.link(to: configuration.images.base) }
+  /// What is known of the way to where the pictures come from: the host that was asked last, which need not
+  /// be the one that paths lead to.
+  func link() -> LinkFigures? {
+    pipeline.fetcher.link(to: askedLast.withLock { $0 } ?? configuration.images.base)
+  }
 
   /// Tells the pipeline whether its prefetches are planned from now on, before any of them is asked for.
   private func tellPipeline(_ shared: inout Shared) {
@@ -133,7 +138,9 @@ final class PrefetchDriver: Sendable {
     switch action {
     case .start(let number, let ask, let priority):
       shared.running.insert(number)
-      return .start(number, job(for: ask, priority, shared))
+      let job = job(for: ask, priority, shared)
+      askedLast.withLock { $0 = job.request.address }
+      return .start(number, job)
     case .drop(let number), .dropPage(let number):
       return .stop(number)
     case .loadPage(let number, let section):

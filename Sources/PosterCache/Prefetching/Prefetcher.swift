@@ -15,7 +15,7 @@ import FoundationEssentials
 /// lock that is held for some 50 µs. Safe to use from any thread and task. Letting go of a prefetcher is
 /// the same as ``stop()``.
 public final class Prefetcher: PrefetchingDataSource, Sendable {
-  private let driver: PrefetchDriver
+  let driver: PrefetchDriver
 
   /// A prefetcher without sections.
   public init(_ pipeline: PosterPipeline, _ configuration: Configuration = Configuration()) {

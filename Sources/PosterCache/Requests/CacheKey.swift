@@ -12,8 +12,13 @@ public struct CacheKey: Sendable, Hashable {
 
   /// The key of `address`.
   public init(_ address: PosterAddress) {
-    var canonical = address.canonical
-    let hash = canonical.withUTF8 { XXH3_128bits($0.baseAddress, $0.count) }
+    self.init(hashing: address.canonical)
+  }
+
+  /// The key of what is called `name` and is no address.
+  init(hashing name: String) {
+    var name = name
+    let hash = name.withUTF8 { XXH3_128bits($0.baseAddress, $0.count) }
     high = hash.high64
     low = hash.low64
   }

@@ -1,9 +1,10 @@
 extension PosterAddress {
   /// The address as messages name it: `…` stands for what may be secret.
   ///
-  /// That is the value of every query parameter but `page` and `language`, which the lists' own
-  /// requests carry, and a parameter without a name. Which of the others are signatures, tokens or
-  /// keys cannot be told from their names. Everything before the query stays.
+  /// That is the value of every query parameter but `page`, `limit`, `offset`, `language` and `region`,
+  /// which the lists' own requests carry, and a parameter without a name. Which of the others are
+  /// signatures, tokens or keys cannot be told from their names, and what people search for is their own
+  /// business. Everything before the query stays.
   public var redacted: String { Self.redacted(canonical) }
 
   /// `text`, whatever it is, without what would be secret if it were an address: see ``redacted``. A
@@ -19,11 +20,13 @@ extension PosterAddress {
         guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")) else {
           return parameter.isEmpty ? "" : "…"
         }
-        let isHarmless = ["page", "language"].contains(Substring(parameter[..<equals]))
+        let isHarmless = harmless.contains(Substring(parameter[..<equals]))
         return Substring(isHarmless ? parameter : parameter[...equals]) + (isHarmless ? "" : "…")
       }
     return text[..<start] + parameters.joined(separator: "&")
   }
+
+  private static let harmless: Set<Substring> = ["page", "limit", "offset", "language", "region"]
 
   /// `text` without what stands between `//`, or its beginning, and the last `@` before the path.
   private static func withoutUser(_ text: String) -> String {

@@ -16,7 +16,7 @@ struct TMDBPageTests {
     #expect(page.totalPages == 1000)
     #expect(page.totalResults == 20_000)
     #expect(
-      page.items == [
+      page.entries.map(\.item) == [
         .init(id: "11", mediaType: "movie", title: "Star Wars", posterPath: "/a.jpg"),
         .init(id: "22", mediaType: "tv", title: "Dark", posterPath: "/b.png"),
       ])
@@ -24,8 +24,8 @@ struct TMDBPageTests {
 
   @Test func `the entries of a user's list are in items`() throws {
     let page = try page(#"{"id":"8","items":[{"id":3,"poster_path":"/x.jpg"}],"item_count":1}"#)
-    #expect(page.items == [.init(id: "3", mediaType: nil, title: nil, posterPath: "/x.jpg")])
-    #expect(page.number == nil && page.totalPages == nil && page.totalResults == nil)
+    #expect(page.entries == [.item(.init(id: "3", posterPath: "/x.jpg"))])
+    #expect(page.number == nil && page.totalPages == nil && page.totalResults == 1)
   }
 
   @Test(arguments: [
@@ -34,19 +34,56 @@ struct TMDBPageTests {
     (#""null""#, nil), (#""/null""#, nil), ("17", nil), ("true", nil), (#"{"a":1}"#, nil),
     (#"["/a.jpg"]"#, nil),
   ])
-  func `a poster path gets one slash, or is none`(written: String, expected: String?) throws {
-    let page = try page(#"{"results":[{"id":1,"poster_path":\#(written)}]}"#)
-    #expect(page.items.map { $0?.posterPath } == [expected])
+  func `a picture's path gets one slash, or is none`(written: String, expected: String?) throws {
+    let paths =
+      #""poster_path":\#(written),"backdrop_path":\#(written),"profile_path":\#(written)"#
+    let page = try page(#"{"results":[{"id":1,\#(paths),"known_for":[{\#(paths)}]}]}"#)
+    let item = try #require(page.entries.first?.item)
+    #expect(item.knownFor.count == 1)
+    for item in [item] + item.knownFor {
+      #expect(item.posterPath == expected)
+      #expect(item.backdropPath == expected)
+      #expect(item.profilePath == expected)
+    }
   }
 
   @Test(arguments: [
-    "null", "7", #""text""#, "[]", "[1,2]", "true", "1e999", "-0",
+    ("null", "null"), ("7", "a number"), (#""text""#, "a string"), ("[]", "a list"),
+    ("[1,2]", "a list"), ("true", "true or false"), ("1e999", "a number"), ("-0", "a number"),
   ])
-  func `an entry that is no object leaves the others alone`(odd: String) throws {
+  func `an entry that is no object is named, and leaves the others alone`(
+    odd: String, name: String
+  ) throws {
     let page = try page(
       #"{"results":[{"id":1,"poster_path":"/a.jpg"},\#(odd),{"id":2,"poster_path":"/b.jpg"}]}"#)
-    #expect(page.items.map { $0?.posterPath } == ["/a.jpg", nil, "/b.jpg"])
-    #expect(page.items[1] == nil)
+    #expect(page.entries.map { $0.item?.posterPath } == ["/a.jpg", nil, "/b.jpg"])
+    #expect(page.entries[1] == .odd(name))
+  }
+
+  @Test func `a person is known for titles, which are known for nothing`() throws {
+    let page = try page(
+      """
+      {"results":[{"id":9,"name":"Who","profile_path":"/p.jpg","known_for":[
+        {"id":1,"media_type":"movie","title":"A","poster_path":"/a.jpg","backdrop_path":"/b.jpg"},
+        null, 7, [], "text",
+        {"media_type":"tv","name":"B","poster_path":"c.jpg","known_for":[{"poster_path":"/d.jpg"}]},
+        {}
+      ]}]}
+      """)
+    let item = try #require(page.entries.first?.item)
+    #expect(item.id == "9" && item.title == "Who" && item.profilePath == "/p.jpg")
+    #expect(
+      item.knownFor == [
+        .init(
+          id: "1", mediaType: "movie", title: "A", posterPath: "/a.jpg", backdropPath: "/b.jpg"),
+        .init(mediaType: "tv", title: "B", posterPath: "/c.jpg"), .init(),
+      ])
+  }
+
+  @Test(arguments: ["null", "{}", "7", #""Acting""#, "true"])
+  func `what is no list of titles is nothing to be known for`(odd: String) throws {
+    let page = try page(#"{"results":[{"id":9,"profile_path":"/p.jpg","known_for":\#(odd)}]}"#)
+    #expect(page.entries == [.item(.init(id: "9", profilePath: "/p.jpg"))])
   }
 
   @Test(arguments: [
@@ -57,14 +94,14 @@ struct TMDBPageTests {
   func `an odd identifier costs only itself`(field: String, expected: String?) throws {
     let page = try page(
       #"{"results":[{\#(field),"media_type":7,"title":{},"name":"N","poster_path":"/a.jpg"}]}"#)
-    #expect(page.items == [.init(id: expected, mediaType: nil, title: "N", posterPath: "/a.jpg")])
+    #expect(page.entries == [.item(.init(id: expected, title: "N", posterPath: "/a.jpg"))])
   }
 
   @Test func `odd counts are counts that the page does not give`() throws {
     let page = try page(
       #"{"page":"1","results":[],"total_pages":null,"total_results":123456789012345678901234}"#)
     #expect(page.number == nil && page.totalPages == nil && page.totalResults == nil)
-    #expect(page.items.isEmpty)
+    #expect(page.entries.isEmpty)
   }
 
   @Test(arguments: [

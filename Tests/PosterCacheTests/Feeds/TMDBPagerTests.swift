@@ -18,11 +18,14 @@ struct TMDBPagerTests {
         FeedItem(id: "2", kind: .movie, posterPath: nil),
       ])
     #expect(first.skipped == .init(noPath: 1, duplicate: 1, unsupported: 1))
+    #expect(first.faults == [.init(.item(3), "no object: null")])
     #expect(first.itemCount == 5)
     #expect(first.number == 1)
-    let second = pager.pageDidLoad(page(5, [movie(2, nil), movie(3, "/c.jpg")]))
+    let second = pager.pageDidLoad(page(5, [movie(2, nil), movie(3, "/c.jpg"), nil]))
     #expect(second.items.map(\.id) == ["3"])
-    #expect(second.skipped == .init(duplicate: 1))
+    #expect(second.skipped == .init(duplicate: 1, unsupported: 1))
+    // Counted over the whole list.
+    #expect(second.faults.map(\.description) == ["item 7: no object: null"])
     #expect(second.number == 2)
   }
 
@@ -52,10 +55,40 @@ struct TMDBPagerTests {
     for lie in [0, -1, 7, .max, .min] {
       let asked = pagesAsked(pageLimit: nil) {
         TMDBPage(
-          number: lie, totalPages: 3, totalResults: lie, items: [movie($0, "/x.jpg")])
+          number: lie, totalPages: 3, totalResults: lie, entries: entries([movie($0, "/x.jpg")]))
       }
       #expect(asked == 3)
     }
+  }
+
+  @Test func `a list without a total of pages ends where it holds all its entries`() {
+    func asked(_ total: Int?, perPage: Int) -> Int {
+      pagesAsked(pageLimit: nil) { number in
+        let items = (0..<perPage).map { movie(number * perPage + $0, "/x.jpg") }
+        return TMDBPage(totalResults: total, entries: entries(items))
+      }
+    }
+    #expect(asked(30, perPage: 30) == 1)
+    #expect(asked(29, perPage: 30) == 1)
+    #expect(asked(31, perPage: 30) == 2)
+    #expect(asked(100, perPage: 20) == 5)
+    #expect(asked(0, perPage: 3) == 1)
+    #expect(asked(-1, perPage: 3) == 1)
+    #expect(asked(.max, perPage: 20) == 500)
+    #expect(asked(.min, perPage: 3) == 1)
+    // A server that does not know pages repeats the whole list.
+    let whole = (0..<45).map { movie($0, "/x.jpg") }
+    for total in [nil, 45, 1000] {
+      let requests = pagesAsked(pageLimit: nil) { _ in
+        TMDBPage(totalResults: total, entries: entries(whole))
+      }
+      #expect(requests == (total == 45 ? 1 : 2))
+    }
+    // Where there are pages, their number counts.
+    #expect(
+      pagesAsked(pageLimit: nil) {
+        TMDBPage(totalPages: 4, totalResults: 1, entries: entries([movie($0, "/x.jpg")]))
+      } == 4)
   }
 
   @Test func `an empty page ends the list`() {
@@ -86,11 +119,55 @@ struct TMDBPagerTests {
   @Test func `entries without an identifier are told apart by their pictures`() {
     var pager = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
     func unnamed(_ path: String) -> TMDBPage.Item {
-      TMDBPage.Item(id: nil, mediaType: nil, title: nil, posterPath: path)
+      TMDBPage.Item(posterPath: path)
     }
     let page = pager.pageDidLoad(page(1, [unnamed("/a"), unnamed("/b"), unnamed("/a")]))
     #expect(page.items.map(\.posterPath) == ["/a", "/b"])
     #expect(page.skipped.duplicate == 1)
+  }
+
+  @Test func `people without an identifier are told apart, whichever pictures are wanted`() {
+    let pictures: [TMDBFeed.Pictures] = [.posters, .init(titles: .backdrop, includesPeople: true)]
+    for pictures in pictures {
+      var pager = TMDBPager(
+        kind: .person, pictures: pictures, pageLimit: nil, itemLimit: nil)
+      let people: [TMDBPage.Item] = [
+        .init(title: "A", profilePath: "/a"), .init(title: "A", profilePath: "/b"),
+        .init(title: "B", profilePath: "/a"), .init(title: "A"), .init(title: "B"),
+        .init(title: "A"), .init(mediaType: "movie", title: "A"),
+        .init(title: "C", backdropPath: "/c"), .init(title: "D", backdropPath: "/d"),
+      ]
+      let page = pager.pageDidLoad(page(1, people))
+      #expect(page.items.map(\.title) == ["A", "A", "A", "B", "A", "C", "D"])
+      #expect(page.skipped.duplicate == 2)
+      #expect(page.skipped.noPath == (pictures == .posters ? 7 : 5))
+    }
+  }
+
+  @Test func `only entries with a picture of the wanted kind count towards the limit`() {
+    let items: [TMDBPage.Item] = [
+      .init(id: "1", mediaType: "movie", posterPath: "/1"),
+      .init(
+        id: "2", mediaType: "person", knownFor: [.init(posterPath: "/2", backdropPath: "/2")]),
+      .init(id: "3", mediaType: "person", profilePath: "/3"),
+      .init(id: "4", mediaType: "tv", posterPath: "/4", backdropPath: "/4"),
+      .init(id: "5", mediaType: "tv", posterPath: "/5", backdropPath: "/5"),
+      .init(id: "6", mediaType: "person", profilePath: "/6"),
+    ]
+    for (pictures, ids) in [
+      (TMDBFeed.Pictures.posters, ["1", "2", "3", "4"]),
+      (.init(titles: .backdrop), ["1", "2", "3", "4", "5"]),
+      (.init(titles: .poster, includesPeople: true), ["1", "2", "3"]),
+      (.init(titles: .backdrop, includesPeople: true), ["1", "2", "3", "4"]),
+    ] {
+      var pager = TMDBPager(
+        kind: .unknown(""), pictures: pictures, pageLimit: nil, itemLimit: 2)
+      let page = pager.pageDidLoad(page(9, items))
+      #expect(page.items.map(\.id) == ids)
+      #expect(page.items.count { $0.artwork != nil } == 2)
+      #expect(page.skipped.noPath == ids.count - 2)
+      #expect(pager.nextPage == nil)
+    }
   }
 
   @Test func `the list goes on behind a failed page if it is known to reach that far`() {
@@ -128,10 +205,15 @@ struct TMDBPagerTests {
     var random = SeededGenerator(seed: seed)
     let pageLimit = Bool.random(using: &random) ? Int.random(in: 0...600, using: &random) : nil
     let itemLimit = Bool.random(using: &random) ? Int.random(in: 0...200, using: &random) : nil
-    var pager = TMDBPager(kind: .tv, pageLimit: pageLimit, itemLimit: itemLimit)
+    let wanted = TMDBFeed.Pictures(
+      titles: Bool.random(using: &random) ? .poster : .backdrop,
+      includesPeople: Bool.random(using: &random))
+    var pager = TMDBPager(
+      kind: .tv, pictures: wanted, pageLimit: pageLimit, itemLimit: itemLimit)
     var seen: Set<String> = []
     var requests = 0
     var pictures = 0
+    var entryCount = 0
     while let number = pager.nextPage {
       requests += 1
       #expect(number <= min(pageLimit ?? 500, 500), "seed \(seed)")
@@ -142,27 +224,44 @@ struct TMDBPagerTests {
       let items = (0..<Int.random(in: 0...21, using: &random)).map { _ -> TMDBPage.Item? in
         switch Int.random(in: 0..<10, using: &random) {
         case 0: nil
-        case 1: movie(Int.random(in: 0..<4000, using: &random), nil)
-        default: movie(Int.random(in: 0..<4000, using: &random), "/x.jpg")
+        default: randomItem(&random)
         }
       }
       var expected: [String] = []
+      var faults: [Int] = []
       for item in items where pictures < itemLimit ?? Int.max {
-        guard let id = item?.id, seen.insert(id).inserted else { continue }
+        entryCount += 1
+        guard let item, let id = item.id else {
+          faults.append(entryCount - 1)
+          continue
+        }
+        let isPerson = item.mediaType == "person"
+        guard seen.insert("\(item.mediaType ?? "") \(id)").inserted else { continue }
         expected.append(id)
-        if item?.posterPath != nil { pictures += 1 }
+        let path = wanted.titles == .poster ? item.posterPath : item.backdropPath
+        if (isPerson && wanted.includesPeople ? item.profilePath : path) != nil { pictures += 1 }
       }
       let total = Bool.random(using: &random) ? Int.random(in: -5...2000, using: &random) : nil
       let result = pager.pageDidLoad(page(total, items))
       #expect(result.items.map(\.id) == expected, "seed \(seed)")
+      #expect(result.faults.map(\.place) == faults.map { .item($0) }, "seed \(seed)")
       let skipped = result.skipped
       #expect(
         result.itemCount
           == result.items.count + skipped.duplicate + skipped.unsupported, "seed \(seed)")
-      #expect(skipped.noPath == result.items.count { $0.posterPath == nil }, "seed \(seed)")
+      #expect(skipped.noPath == result.items.count { $0.artwork == nil }, "seed \(seed)")
+      #expect(skipped.unsupported == result.faults.count, "seed \(seed)")
     }
     #expect(requests <= 500, "seed \(seed)")
     #expect(pictures <= itemLimit ?? Int.max, "seed \(seed)")
+  }
+
+  private func randomItem(_ random: inout SeededGenerator) -> TMDBPage.Item {
+    func path() -> String? { Int.random(in: 0..<4, using: &random) == 0 ? nil : "/x.jpg" }
+    return TMDBPage.Item(
+      id: String(Int.random(in: 0..<4000, using: &random)),
+      mediaType: Bool.random(using: &random) ? "movie" : "person", posterPath: path(),
+      backdropPath: path(), profilePath: path())
   }
 
   private func pagesAsked(pageLimit: Int?, _ answer: (Int) -> TMDBPage) -> Int {
@@ -176,12 +275,17 @@ struct TMDBPagerTests {
   }
 
   private func page(_ total: Int?, _ items: [TMDBPage.Item?]) -> TMDBPage {
-    TMDBPage(number: nil, totalPages: total, totalResults: nil, items: items)
+    TMDBPage(number: nil, totalPages: total, totalResults: nil, entries: entries(items))
+  }
+
+  /// `nil` stands for a null.
+  private func entries(_ items: [TMDBPage.Item?]) -> [TMDBPage.Entry] {
+    items.map { item in item.map(TMDBPage.Entry.item) ?? .odd("null") }
   }
 
   private func movie(_ id: Int, _ path: String?) -> TMDBPage.Item { item(id, "movie", path) }
 
   private func item(_ id: Int, _ type: String?, _ path: String?) -> TMDBPage.Item {
-    TMDBPage.Item(id: String(id), mediaType: type, title: nil, posterPath: path)
+    TMDBPage.Item(id: String(id), mediaType: type, posterPath: path)
   }
 }

@@ -179,6 +179,30 @@ struct PrefetcherTests {
 
   // MARK: - Slots
 
+  @Test func `whole addresses lead to their own host, and the plan counts with the way there`()
+    async throws
+  {
+    let elsewhere = try PosterAddress("http://elsewhere.test/t/p/")
+    let stage = try PrefetchStage { $0.images = ImageHost(elsewhere) }
+    let prefetcher = await stage.prefetcher()
+    #expect(prefetcher.driver.link() == nil)
+    prefetcher.appendSection(FixedFeed([]), layout: PrefetchStage.grid)
+    let versions = try ["w92", "w500"].map { size in
+      Artwork.Version(
+        try PosterAddress("\(stage.origin.images.canonical)\(size)/whole.jpg"),
+        width: Int(size.dropFirst()))
+    }
+    prefetcher.setItems(
+      [FeedItem(id: "1", kind: .album, artwork: .addresses(versions))], in: 0)
+    let slot = stage.slot()
+    prefetcher.bind(slot, at: IndexPath(item: 0, section: 0))
+    #expect(await slot.picture() != nil)
+    #expect(stage.origin.requestCounts == ["/t/p/w92/whole.jpg": 1])
+    #expect(prefetcher.driver.link() != nil)
+    prefetcher.stop()
+    await stage.end()
+  }
+
   @Test func `two slots of one poster share its transfer`() async throws {
     let stage = try PrefetchStage()
     let prefetcher = await stage.prefetcher()

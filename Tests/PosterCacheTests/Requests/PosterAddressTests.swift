@@ -101,6 +101,10 @@ struct PosterAddressTests {
       "https://h.test/3/list?page=7&language=ko-KR&Policy=S",
       "https://h.test/3/list?page=7&language=ko-KR&Policy=…"
     ),
+    (
+      "https://h.test/v1/x?limit=20&offset=40&region=KR&query=S&Page=S",
+      "https://h.test/v1/x?limit=20&offset=40&region=KR&query=…&Page=…"
+    ),
     ("http://h.test/?S", "http://h.test/?…"), ("http://h.test/?", "http://h.test/?"),
     ("http://h.test/?a=S?S&&b=", "http://h.test/?a=…&&b=…"),
     ("http://h.test/a@b/c", "http://h.test/a@b/c"),
