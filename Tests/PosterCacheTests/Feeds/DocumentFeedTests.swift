@@ -256,7 +256,7 @@ struct DocumentFeedTests {
   @Test func `a document that is too large is not read to its end`() async {
     let (pages, error) = await all(DocumentFeed(.file("/dev/zero"), load: Self.unused))
     #expect(pages.isEmpty && error?.code == .bodyTooLarge)
-    #expect(error?.message == "the list is larger than 32 MiB: /dev/zero")
+    #expect(error?.message == "the list is larger than 32.0 MiB: /dev/zero")
   }
 
   @Test func `people write sources as addresses, paths or a dash`() throws {
