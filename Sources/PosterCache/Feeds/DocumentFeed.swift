@@ -80,8 +80,7 @@ public struct DocumentFeed: FeedSource {
   public mutating func nextPage() async throws(PosterError) -> FeedPage? {
     guard let next else { return nil }
     do throws(PosterError) {
-      let document = try await document(at: next)
-      let content = try DocumentPage(json: document, name: source.contentName)
+      let content = try await content(at: next)
       let page = try builder.page(content.entries, isStrict: isStrict)
       hasFailed = false
       self.document = nil
@@ -109,20 +108,23 @@ public struct DocumentFeed: FeedSource {
 
   // MARK: - Private
 
-  private mutating func document(at place: Next) async throws(PosterError) -> PosterBody {
+  private mutating func content(at place: Next) async throws(PosterError) -> DocumentPage {
     switch place {
     case .refused(let error): throw error
     case .address(let address):
-      let response = try await load(PageRequest(address: address))
-      guard response.status == 200 else {
-        throw DocumentSource.refusal(response.status, of: address)
+      return try await FeedPage.read(PageRequest(address: address), load) {
+        (response) throws(PosterError) in
+        guard response.status == 200 else {
+          throw DocumentSource.refusal(response.status, of: address)
+        }
+        return try DocumentPage(json: response.body, name: "the answer")
       }
-      return response.body
     case .local(let reader):
-      if let document { return document }
-      let document = try await reader.whole(atMost: Self.longestDocument)
+      let document =
+        if let document { document } else { try await reader.whole(atMost: Self.longestDocument) }
       if source == .standardInput { self.document = document }
-      return document
+      return try DocumentPage(
+        json: document, name: source == .standardInput ? "standard input" : "the file")
     }
   }
 
