@@ -13,8 +13,9 @@ extension Artwork {
     }
     let path = String(text)
     self = .path(path, .poster)
-    // The image host is not known yet; what is no path on this one is none on any.
-    guard key != nil else {
+    // The image host is not known yet; what leads out of a size of this one does so on every host.
+    let size = "\(PosterAddress.tmdbImages.canonical)\(PosterSize.original)/"
+    guard request(size: .original)?.address.canonical.hasPrefix(size) == true else {
       throw PosterError(
         .invalidAddress, "not a usable poster path: \(ServerWords.oneLine(path))")
     }

@@ -22,7 +22,9 @@ struct LenientFields {
 
   /// A member, `nil` if it is missing, null or no such value.
   func value<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) -> Value? {
-    try? container.decode(Value.self, forKey: Name(name))
+    // An error takes far longer to make than to find out that there would be one.
+    guard contains(name) else { return nil }
+    return try? container.decode(Value.self, forKey: Name(name))
   }
 
   /// A text that is not empty.

@@ -118,7 +118,7 @@ struct LineSplitterTests {
       [0xFF], [0], Array("http://a.example/b.jpg".utf8), [0x0A, 0x0A],
       [UInt8](repeating: 0x78, count: 5000), [UInt8](repeating: 0x20, count: 5000),
     ]
-    for round in 0..<300 {
+    for round in 0..<100 {
       let count = Int.random(in: 0...60, using: &generator)
       let list = (0..<count).flatMap { _ in words.randomElement(using: &generator) ?? [] }
       var pieces: [[UInt8]] = []

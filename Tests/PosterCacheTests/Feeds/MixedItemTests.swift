@@ -108,7 +108,7 @@ struct MixedItemTests {
 
   @Test func `a server's words are shown shortened, on one line`() {
     let type = "A\\u001b[31m\\n\\u202e\\u2028" + String(repeating: "x", count: 100_000)
-    let words = "unknown type A [31m   " + String(repeating: "x", count: 33) + "…"
+    let words = "unknown type A [31m   " + String(repeating: "x", count: 31) + "…"
     #expect(flaw(#"{"type":"\#(type)"}"#) == words)
   }
 }

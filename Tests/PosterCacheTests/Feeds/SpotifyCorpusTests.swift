@@ -19,7 +19,7 @@ struct SpotifyCorpusTests {
   }
 
   private struct Owner: Decodable {
-    let display_name: String?
+    let displayName: String?
   }
 
   private struct Album: Decodable {
@@ -98,7 +98,7 @@ struct SpotifyCorpusTests {
     #expect(page.items.map(\.title) == whole.map(\.name))
     #expect(page.items.allSatisfy { $0.kind == list.kind })
     let creators = whole.map { entry in
-      entry.owner?.display_name ?? entry.artists.map { $0.map(\.name).joined(separator: ", ") }
+      entry.owner?.displayName ?? entry.artists.map { $0.map(\.name).joined(separator: ", ") }
     }
     #expect(page.items.map(\.creator) == creators)
     for size in ["w64", "w300", "w640", "w1000", "original"] {
