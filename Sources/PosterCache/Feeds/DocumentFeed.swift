@@ -109,7 +109,6 @@ public struct DocumentFeed: FeedSource {
   // MARK: - Private
 
   private mutating func content(at place: Next) async throws(PosterError) -> DocumentPage {
-    let name = source.contentName
     switch place {
     case .refused(let error): throw error
     case .address(let address):
@@ -118,13 +117,14 @@ public struct DocumentFeed: FeedSource {
         guard response.status == 200 else {
           throw DocumentSource.refusal(response.status, of: address)
         }
-        return try DocumentPage(json: response.body, name: name)
+        return try DocumentPage(json: response.body, name: "the answer")
       }
     case .local(let reader):
       let document =
         if let document { document } else { try await reader.whole(atMost: Self.longestDocument) }
       if source == .standardInput { self.document = document }
-      return try DocumentPage(json: document, name: name)
+      return try DocumentPage(
+        json: document, name: source == .standardInput ? "standard input" : "the file")
     }
   }
 

@@ -26,15 +26,6 @@ public enum DocumentSource: Sendable, Hashable {
     }
   }
 
-  /// What messages call that which lies there.
-  var contentName: String {
-    switch self {
-    case .address: "the answer"
-    case .file: "the file"
-    case .standardInput: "standard input"
-    }
-  }
-
   /// The error that an answer with another status than 200 stands for.
   static func refusal(_ status: Int, of address: PosterAddress) -> PosterError {
     switch status {

@@ -87,8 +87,8 @@ public struct SpotifyFeed: FeedSource {
   public mutating func nextPage() async throws(PosterError) -> FeedPage? {
     guard let address = nextPageAddress, let offset = pager.nextOffset else { return nil }
     do throws(PosterError) {
-      let content = try await FeedPage.read(
-        PageRequest(address: address, credential: credential), load, content(of:))
+      let request = PageRequest(address: address, credential: credential)
+      let content = try await FeedPage.read(request, load, content)
       let page = try builder.page(content.entries, firstIndex: offset)
       pager.pageDidLoad(
         content.claims, itemCount: page.items.count, faultCount: page.faults.count)

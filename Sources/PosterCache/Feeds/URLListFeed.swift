@@ -107,15 +107,17 @@ public struct URLListFeed: FeedSource {
     switch source {
     case .address(let address):
       guard !isLoaded else { return finish() }
-      let response = try await load(PageRequest(address: address))
-      guard response.status == 200 else {
-        throw DocumentSource.refusal(response.status, of: address)
+      piece = try await FeedPage.read(PageRequest(address: address), load) {
+        (response) throws(PosterError) in
+        guard response.status == 200 else {
+          throw DocumentSource.refusal(response.status, of: address)
+        }
+        guard !Self.isWebPage(response.body) else {
+          throw PosterError(
+            .malformedPage, "not a list of addresses: the answer is HTML or XML: \(address)")
+        }
+        return response.body
       }
-      guard !Self.isWebPage(response.body) else {
-        throw PosterError(
-          .malformedPage, "not a list of addresses: the answer is HTML or XML: \(address)")
-      }
-      piece = response.body
       isLoaded = true
     case .file, .standardInput:
       guard let reader else { preconditionFailure("a file without a reader") }

@@ -134,6 +134,21 @@ struct DocumentFeedTests {
     if feed.hasNextPage { #expect(try await feed.nextPage()?.items.count == 1) }
   }
 
+  @Test func `an answer that is no feed is asked for once more, past every cache`() async throws {
+    for half in ["<html>", #"{"data":[{"type":"IMAGE_ON"#] {
+      let script = PageScript { _, count in
+        (200, count == 1 ? half : #"{"data":[{"type":"IMAGE_ONLY","image":"/a.jpg"}]}"#)
+      }
+      let (pages, error) = await all(DocumentFeed(.address(address), load: script.load))
+      #expect(pages.map(\.items.count) == [1] && error == nil)
+      #expect(await script.requests.map(\.mode) == [nil, .refresh])
+      let list = PageScript { _, count in (200, count == 1 ? "<html>" : "/a.jpg") }
+      var urls = URLListFeed(.address(address), load: list.load)
+      #expect(try await urls.nextPage()?.items.count == 1)
+      #expect(await list.requests.map(\.mode) == [nil, .refresh])
+    }
+  }
+
   // MARK: - JSON Feed
 
   @Test func `an item's picture is its image, else its banner`() async throws {

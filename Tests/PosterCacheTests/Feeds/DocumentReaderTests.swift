@@ -69,6 +69,8 @@ struct DocumentReaderTests {
 
   @Test func `pipes that nobody writes to hold up nobody else`() async throws {
     let pipes = (0..<8).map { _ in TemporaryDirectory() }
+    // They go away with their last use.
+    defer { withExtendedLifetime(pipes) {} }
     let waiting = pipes.map { directory in
       let path = TextFile.pipe(in: directory.path)
       return Task { () async throws(PosterError) in
