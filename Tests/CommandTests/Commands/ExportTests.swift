@@ -271,7 +271,9 @@ struct ExportTests {
     let gate = place.origin.hold("/3/*")
     let target = "\(place.directory.path)/out"
     let command = PosterCacheBinary.start(
-      exportArguments(place, ["--to", target]), environment: ["TMDB_API_KEY": Workplace.key])
+      // The first page is kept since the list was warmed.
+      exportArguments(place, ["--to", target, "--media", "tv"]),
+      environment: ["TMDB_API_KEY": Workplace.key])
     await place.origin.waitForRequests(before + 1, of: "/3/*")
     command.send(SIGINT)
     let result = await command.result()

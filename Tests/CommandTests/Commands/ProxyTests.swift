@@ -66,6 +66,7 @@ struct ProxyTests {
     _ = await PosterCacheBinary.run(
       [
         "warm", "--list", "trending", "--api", "http://api.example/3", "--retries", "0",
+        "--images", "http://images.example/t/p/",
         "--cache-dir", "\(directory.path)/cache",
       ],
       environment: [

@@ -97,9 +97,8 @@ struct EveryListTests {
     #expect(place.imageRequests == 3)
     // Identifier and kind are what related rows are asked for by.
     let first = try #require(found.first { $0.kind == "tv" })
-    let related = await place.run(
-      "warm", "--list", "related", "--media", "tv", "--id", try #require(first.id), "--dry-run",
-      "--api", place.origin.api.canonical, "--images", place.origin.images.canonical)
+    let related = await place.warm(
+      "--list", "related", "--media", "tv", "--id", try #require(first.id), "--dry-run")
     #expect(related.status == 0)
   }
 

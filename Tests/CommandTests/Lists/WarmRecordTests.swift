@@ -38,11 +38,14 @@ struct WarmRecordTests {
     defer { place.origin.shutdown() }
     let firstTwo = place.origin.hold("/t/p/*")
     let command = PosterCacheBinary.start(
-      place.warmArguments(["--connections", "2"]), environment: ["TMDB_API_KEY": Workplace.key])
+      place.warmArguments(["--connections", "2", "-v"]),
+      environment: ["TMDB_API_KEY": Workplace.key])
     await firstTwo.waitForRequests(2)
     let rest = place.origin.hold("/t/p/*")
     firstTwo.release()
     await rest.waitForRequests(2)
+    // They are known to be stored.
+    #expect(await command.waitForErrorLines(2, containing: "fetched "))
     command.send(SIGINT)
     #expect(await command.result().status == 130)
     rest.release()
