@@ -45,22 +45,24 @@ extension ImageHost {
     var request = PageRequest(
       address: try api.appending("configuration"), credential: credential)
     request.leastLifetimeSeconds = leastLifetimeSeconds
-    let response = try await load(request)
-    guard response.status == 200 else {
-      throw refusal(of: response, credential, TMDBErrorBody(json: response.body))
+    return try await FeedPage.read(request, load) { response throws(PosterError) in
+      try host(from: response, asked: credential)
     }
+  }
+
+  private static func host(
+    from response: PageResponse, asked credential: Credential?
+  ) throws(PosterError) -> ImageHost {
+    func refusal(_ body: TMDBErrorBody?) -> PosterError {
+      TMDBErrorBody.error(
+        status: response.status, body: body, credential: credential, subject: "configuration")
+    }
+    guard response.status == 200 else { throw refusal(TMDBErrorBody(json: response.body)) }
     do {
       return try ImageHost(tmdbConfiguration: response.body)
     } catch {
       guard let body = TMDBErrorBody(json: response.body) else { throw error }
-      throw refusal(of: response, credential, body)
+      throw refusal(body)
     }
-  }
-
-  private static func refusal(
-    of response: PageResponse, _ credential: Credential?, _ body: TMDBErrorBody?
-  ) -> PosterError {
-    TMDBErrorBody.error(
-      status: response.status, body: body, credential: credential, subject: "configuration")
   }
 }

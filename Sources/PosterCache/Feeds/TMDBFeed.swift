@@ -125,8 +125,9 @@ public struct TMDBFeed: FeedSource {
   public mutating func nextPage() async throws(PosterError) -> FeedPage? {
     guard let address = nextPageAddress else { return nil }
     do {
-      let response = try await load(PageRequest(address: address, credential: credential))
-      let page = pager.pageDidLoad(try page(from: response))
+      let content = try await FeedPage.read(
+        PageRequest(address: address, credential: credential), load, page(from:))
+      let page = pager.pageDidLoad(content)
       hasFailed = false
       return page
     } catch {

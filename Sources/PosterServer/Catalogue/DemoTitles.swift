@@ -15,9 +15,14 @@ enum DemoTitles {
   /// What marks the pictures of people.
   static let personPrefix = "P_"
 
-  /// What is written on the poster with this stem: a person's name or a film's title.
+  /// What marks backdrops, before the stem of the poster.
+  static let backdropPrefix = "B_"
+
+  /// What is written on the picture with this stem: a person's name or a film's title.
   static func caption(for stem: String) -> String {
-    stem.hasPrefix(personPrefix) ? person(for: stem).english : title(for: stem).english
+    if stem.hasPrefix(personPrefix) { return person(for: stem).english }
+    let isBackdrop = stem.hasPrefix(backdropPrefix)
+    return title(for: isBackdrop ? String(stem.dropFirst(backdropPrefix.count)) : stem).english
   }
 
   /// The title of the film or series whose poster has this stem.

@@ -78,34 +78,27 @@ final class DemoExchange {
   private func wholeAnswer(_ fault: Fault.Kind?) -> Answer {
     switch fault {
     case .status(let status, let headers):
-      var answer =
-        request.path.hasPrefix("/3/")
-        ? DemoSite.error(status: status) : DemoSite.text(status, "Status \(status), as ordered.")
+      var answer = DemoErrors.answer(status, path: request.path)
       for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
         answer.setHeader(name, to: value)
       }
       return answer
     case .redirect(let address, let status):
-      var answer = DemoSite.text(status, "This has moved.")
+      var answer = Answer.text(status, "This has moved.")
       answer.headers.append(("Location", address))
       return answer
     case .wrongType:
-      return DemoSite.html("<!doctype html><title>Sign in</title><p>Please sign in first.</p>")
-    case .otherPicture(let number): return siteAnswer(prefix: "other\(number)-")
-    default: return siteAnswer(prefix: "")
+      return .html("<!doctype html><title>Sign in</title><p>Please sign in first.</p>")
+    case .otherPicture(let number): return siteAnswer(otherPicture: number)
+    default: return siteAnswer(otherPicture: nil)
     }
   }
 
-  /// - Parameter prefix: what a picture's name begins with besides.
-  private func siteAnswer(prefix: String) -> Answer {
-    var path = request.path
-    if let slash = path.lastIndex(of: "/"), path.hasPrefix("/t/p/") {
-      path.insert(contentsOf: prefix, at: path.index(after: slash))
-    }
-    return site.answer(
+  private func siteAnswer(otherPicture: Int?) -> Answer {
+    site.answer(
       DemoSite.Query(
-        method: request.method, path: path, parameter: request.connection.query,
-        header: request.connection.header))
+        method: request.method, path: request.path, otherPicture: otherPicture,
+        parameter: request.connection.query, header: request.connection.header))
   }
 
   private func send(_ answer: Answer, _ fault: Fault.Kind?) -> Bool {

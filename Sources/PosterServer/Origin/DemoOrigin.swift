@@ -1,15 +1,21 @@
 import PosterCache
 
-/// A TMDB-compatible origin inside this process, for demonstrations, tests and benchmarks.
+/// An origin inside this process that answers like TMDB, like Spotify and with feeds, for demonstrations,
+/// tests and benchmarks.
 ///
-/// It serves over real HTTP on a port of this machine:
-/// - `/3/configuration` and `/3/trending/{all|movie|tv|person}/{day|week}?page=&language=` with
-///   TMDB's shapes, statuses and error bodies; any API key or bearer token is accepted, but one must
-///   be given, see ``Configuration/requiresCredential``. Lists have 60 pages of 20 invented
-///   results, see ``requestCounts`` for what was asked;
-/// - `/3/{movie|tv}/{id}/{similar|recommendations}?page=&language=` for those films and series: 3 pages;
-/// - `/t/p/{size}/{name}`: a distinct poster for each name of letters, digits, `-` and `_` that ends
-///   in `.jpg` or `.png`, the same on every machine, see ``DemoPoster``.
+/// It serves over real HTTP on a port of this machine, the same answers on every machine:
+/// - below `/3/` TMDB's configuration, trending lists, charts, related titles, search, discover and lists by
+///   somebody, with TMDB's shapes, statuses and error bodies; any API key or bearer token is accepted, but one
+///   must be given, see ``Configuration/requiresCredential``. `language=ko` gives Korean titles;
+/// - below `/v1/` Spotify's featured playlists, new releases and recommendations, in the same way; any bearer
+///   token is accepted;
+/// - `/feeds/mixed.json`, `/feeds/feed.json` (a JSON Feed) and `/feeds/urls.txt`;
+/// - `/t/p/{size}/{name}`: a distinct picture for each name of letters, digits, `-` and `_` that ends
+///   in `.jpg` or `.png`, in the sizes that TMDB has of its kind, see ``DemoPoster``; and `/image/{hex}`, the
+///   squares that Spotify's lists name.
+///
+/// Pictures are absent now and then, in every way in which they are absent from real lists. `/` lists all
+/// paths; see ``requestCounts`` for what was asked.
 ///
 /// Everything that a slow or broken server does can be ordered: latency, a shared bandwidth,
 /// ``Fault``s, and gates that hold answers until a test has seen what it wants to see. Answers that

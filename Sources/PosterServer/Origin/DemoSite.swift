@@ -6,6 +6,8 @@ struct DemoSite: Sendable {
   struct Query {
     let method: String
     let path: String
+    /// Which other picture is shown in the place of the named one, from 1; `nil` for the named one.
+    var otherPicture: Int?
     /// Looks up a decoded parameter of the query.
     let parameter: (String) -> String?
     /// Looks up a header of the request.
@@ -14,132 +16,77 @@ struct DemoSite: Sendable {
 
   /// Host and port for addresses in answers to clients that name none.
   let authority: String
-  /// Whether the API wants a key or a token.
+  /// Whether the APIs want a key or a token.
   let requiresCredential: Bool
-  private let pictures = PictureCache()
+  private let routes: [DemoRoute]
 
   /// The modification time of everything.
   static let lastModified = "Wed, 01 Jan 2025 00:00:00 GMT"
 
   /// - Parameters:
   ///   - authority: host and port for addresses in answers to clients that name none.
-  ///   - requiresCredential: whether the API wants a key or a token.
+  ///   - requiresCredential: whether the APIs want a key or a token.
   init(authority: String, requiresCredential: Bool) {
     self.authority = authority
     self.requiresCredential = requiresCredential
+    let documented =
+      PictureRoutes(PictureCache()).all + TMDBRoutes.all + SpotifyRoutes.all + FeedRoutes.all
+    let index = Self.index(of: documented)
+    routes = documented + [DemoRoute("/", example: "/") { _ in .html(index) }]
   }
 
   /// The answer to a request that has no conditions and asks for no range.
   func answer(_ query: Query) -> Answer {
     guard ["GET", "HEAD"].contains(query.method) else {
-      var answer = Self.text(405, "Only GET and HEAD are possible here.")
+      var answer = Answer.text(405, "Only GET and HEAD are possible here.")
       answer.headers.append(("Allow", "GET, HEAD"))
       return answer
     }
-    let parts = query.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-    switch parts.first {
-    case "3": return api(Array(parts.dropFirst()), query)
-    case "t" where parts.count == 4 && parts[2] == "p": return picture(parts[3], parts[4])
-    case "" where parts.count == 1: return index()
-    default: return Self.text(404, "There is nothing here.")
+    guard !requiresCredential || isAuthorized(query) else {
+      return DemoErrors.answer(401, path: query.path)
     }
+    let path = query.path.split(separator: "/", omittingEmptySubsequences: false)
+    let host = query.header("Host") ?? authority
+    for route in routes {
+      guard let parts = route.parts(of: Array(path.dropFirst())) else { continue }
+      if let answer = route.answer(.init(query: query, host: host, parts: parts)) { return answer }
+      break
+    }
+    return DemoErrors.answer(404, path: query.path, line: "There is nothing here.")
   }
 
-  // MARK: API
-
-  private func api(_ parts: [Substring], _ query: Query) -> Answer {
-    guard !requiresCredential || isAuthorized(query) else { return Self.error(status: 401) }
-    if parts == ["configuration"] {
-      // The name under which the client knows this server, which need not be its address.
-      let host = query.header("Host") ?? authority
-      return Self.json(200, DemoCatalogue.configuration(images: "http://\(host)/t/p/"))
-    }
-    guard parts.count == 3, let list = DemoList(parts) else { return Self.error(status: 404) }
-    guard let page = Int(query.parameter("page") ?? "1"), (1...500).contains(page) else {
-      return Self.error(status: 400)
-    }
-    guard let answer = list.page(page, language: query.parameter("language")) else {
-      return Self.error(status: 404)
-    }
-    return Self.json(200, answer)
-  }
-
-  /// Any key and any token will do, but there must be one.
+  /// Any key and any token will do, but there must be one where an API wants it: a token for Spotify, a
+  /// token or a key for TMDB.
   private func isAuthorized(_ query: Query) -> Bool {
-    if let key = query.parameter("api_key"), !key.isEmpty { return true }
+    let api = query.path.split(separator: "/").first
+    guard api == "3" || api == "v1" else { return true }
+    if api == "3", let key = query.parameter("api_key"), !key.isEmpty { return true }
     guard let authorization = query.header("Authorization"),
       authorization.lowercased().hasPrefix("bearer ")
     else { return false }
     return authorization.dropFirst(7).contains { $0 != " " }
   }
 
-  // MARK: Pictures
-
-  private func picture(_ sizeName: Substring, _ name: Substring) -> Answer {
-    guard let size = PosterSize(rawValue: String(sizeName)), DemoPoster.isName(name) else {
-      return Self.text(404, "There is no such picture.")
+  /// The front page, which lists `routes`.
+  private static func index(of routes: [DemoRoute]) -> String {
+    func escaped(_ text: String) -> String {
+      text.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
     }
-    let picture = pictures.picture(name: String(name), size: size)
-    return Answer(
-      status: 200,
-      headers: [
-        ("Content-Type", (name.hasSuffix(".png") ? ImageType.png : .jpeg).contentType),
-        ("Cache-Control", "public, max-age=31536000"), ("ETag", picture.etag),
-        ("Last-Modified", Self.lastModified), ("Accept-Ranges", "bytes"),
-      ], body: picture.bytes)
-  }
-
-  // MARK: Others
-
-  private func index() -> Answer {
-    Self.html(
-      """
+    let lines = routes.map { route in
+      let isKeyed = route.example.hasPrefix("/3/")
+      let key = isKeyed ? (route.example.contains("?") ? "&api_key=demo" : "?api_key=demo") : ""
+      return "<li><a href=\"\(escaped(route.example + key))\"><code>\(route.path)</code></a>"
+    }
+    return """
       <!doctype html><html lang="en"><meta charset="utf-8"><title>postercache demo origin</title>
       <h1>postercache demo origin</h1>
-      <p>A stand-in for TMDB with invented films and drawn posters. Any API key is accepted.</p>
-      <ul><li><a href="/3/trending/all/day?api_key=demo">trending</a>
-      <li><a href="/3/configuration?api_key=demo">configuration</a></ul>
+      <p>A stand-in for TMDB and others, with invented films and drawn posters. Any API key and any
+      token is accepted.</p>
+      <ul>
+      \(lines.joined(separator: "\n"))
+      </ul>
       <p><img src="/t/p/w185/one.jpg" alt=""> <img src="/t/p/w185/two.jpg" alt="">
       <img src="/t/p/w185/three.jpg" alt=""></p></html>
-      """)
-  }
-
-  /// A page of HTML with status 200.
-  static func html(_ text: String) -> Answer {
-    Answer(
-      status: 200, headers: [("Content-Type", "text/html; charset=utf-8")], body: StableBytes(text))
-  }
-
-  /// The answer with TMDB's error body for `status`, as its API gives it.
-  static func error(status: Int) -> Answer {
-    let error =
-      switch status {
-      case 400:
-        (22, "Invalid page: Pages start at 1 and max at 500. They are expected to be an integer.")
-      case 401: (7, "Invalid API key: You must be granted a valid key.")
-      case 404: (34, "The resource you requested could not be found.")
-      case 429: (25, "Your request count (41) is over the allowed limit of (40).")
-      case 503: (9, "Service offline: This service is temporarily offline, try again later.")
-      default: (11, "Internal error: Something went wrong, contact TMDb.")
-      }
-    var answer = json(status, DemoCatalogue.error(error.0, error.1))
-    answer.setHeader("Cache-Control", to: nil)
-    return answer
-  }
-
-  /// A line of text.
-  static func text(_ status: Int, _ line: String) -> Answer {
-    Answer(
-      status: status, headers: [("Content-Type", "text/plain; charset=utf-8")],
-      body: StableBytes(line + "\n"))
-  }
-
-  private static func json(_ status: Int, _ value: JSON) -> Answer {
-    Answer(
-      status: status,
-      headers: [
-        ("Content-Type", "application/json;charset=utf-8"),
-        ("Cache-Control", "public, max-age=300"),
-      ], body: StableBytes(value.text))
+      """
   }
 }

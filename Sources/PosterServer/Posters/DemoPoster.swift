@@ -6,8 +6,11 @@ import PosterCache
 ///
 /// A poster is a landscape of simple shapes with a title and film grain. The grain gives it the
 /// weight of a real one: as a w342 JPEG 20-110 KB, about 40 KB in the median.
+///
+/// The first letters of a name tell what it is the name of: `B_` a backdrop, `P_` a person, all others a
+/// poster.
 public enum DemoPoster {
-  /// Draws and encodes the poster called `name`.
+  /// Draws and encodes the poster called `name`, or the backdrop or the person's picture.
   ///
   /// Pure: the same arguments give the same bytes. Any thread; takes a few milliseconds at w342.
   ///
@@ -16,18 +19,30 @@ public enum DemoPoster {
   ///     With the extension `.png` the picture is a PNG, otherwise a JPEG. A JPEG and a PNG with the
   ///     same stem show the same scene.
   ///   - size: the width; ``PosterSize/original`` is 1,000 pixels wide here. The height is half as
-  ///     much again, rounded up.
+  ///     much again, rounded up; that of a backdrop nine sixteenths, ``PosterSize/original`` being
+  ///     1,600 pixels wide.
   public static func encode(name: String, size: PosterSize) -> [UInt8] {
     let file = name.drop { $0 == "/" }
-    let stem = String(file.lastIndex(of: ".").map { file[..<$0] } ?? file)
-    let canvas = PosterCanvas(width: width(of: size))
-    var scene = PosterScene(stem: stem, caption: DemoTitles.caption(for: stem))
+    return encode(name: file, frame: PictureFrame(kind(ofName: file), size: size))
+  }
+
+  /// What the picture called `name` shows.
+  public static func kind(ofName name: some StringProtocol) -> ImageKind {
+    if name.hasPrefix(DemoTitles.backdropPrefix) { return .backdrop }
+    return name.hasPrefix(DemoTitles.personPrefix) ? .profile : .poster
+  }
+
+  /// Draws and encodes the picture called `name` for `frame`.
+  static func encode(name: some StringProtocol, frame: PictureFrame) -> [UInt8] {
+    let stem = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name[...])
+    let canvas = PosterCanvas(frame)
+    var scene = PosterScene(stem: stem, caption: DemoTitles.caption(for: stem), frame: frame)
     scene.draw(on: canvas)
     var random = SeededRandom("grain " + stem)
     // A cubed uniform number has the long tail towards heavy files that real posters have.
     let share = random.number(in: 0...1)
     let quality = 80 + random.below(12)
-    if file.hasSuffix(".png") {
+    if name.hasSuffix(".png") {
       canvas.addGrain(strength: 1, random: &random)
       return png(canvas)
     }
@@ -53,7 +68,9 @@ public enum DemoPoster {
   }
 
   /// The width in pixels of a poster of `size`.
-  public static func width(of size: PosterSize) -> Int { size.width ?? 1_000 }
+  public static func width(of size: PosterSize) -> Int {
+    PictureFrame(.poster, size: size).width
+  }
 
   private static func png(_ canvas: borrowing PosterCanvas) -> [UInt8] {
     let pixels = canvas.pixels()

@@ -1,21 +1,25 @@
-import CXXHash
 import PosterCache
 
-/// Encoded posters that have been asked for lately, so that an origin draws each only once.
+/// Encoded pictures that have been asked for lately, so that an origin draws each only once.
 ///
 /// Two generations: what is used moves to the young one, and when that is full the old one is
 /// dropped. Any thread.
 final class PictureCache: Sendable {
-  /// A poster as it is sent.
+  /// A picture as it is sent.
   struct Picture {
     let bytes: StableBytes
     /// A strong validator that follows from the bytes.
     let etag: String
   }
 
+  private struct Key: Hashable {
+    let name: String
+    let frame: PictureFrame
+  }
+
   private struct Generations {
-    var young: [String: Picture] = [:]
-    var old: [String: Picture] = [:]
+    var young: [Key: Picture] = [:]
+    var old: [Key: Picture] = [:]
     var youngBytes = 0
   }
 
@@ -28,9 +32,9 @@ final class PictureCache: Sendable {
     generationLimitBytes = limitBytes / 2
   }
 
-  /// The poster called `name`, a valid name, drawn now if it has not been lately.
-  func picture(name: String, size: PosterSize) -> Picture {
-    let key = "\(size.rawValue)/\(name)"
+  /// The picture called `name`, a valid name, drawn now if it has not been lately.
+  func picture(name: String, frame: PictureFrame) -> Picture {
+    let key = Key(name: name, frame: frame)
     let known = generations.withLock { generations -> Picture? in
       if let picture = generations.young[key] { return picture }
       guard let picture = generations.old[key] else { return nil }
@@ -39,19 +43,13 @@ final class PictureCache: Sendable {
     }
     if let known { return known }
     // Drawn outside the lock; two threads that draw the same one at the same time do no harm.
-    let bytes = StableBytes(DemoPoster.encode(name: name, size: size))
-    let picture = Picture(bytes: bytes, etag: "\"\(Self.digest(bytes))\"")
+    let bytes = StableBytes(DemoPoster.encode(name: name, frame: frame))
+    let picture = Picture(bytes: bytes, etag: bytes.etag)
     generations.withLock { insert(picture, for: key, into: &$0) }
     return picture
   }
 
-  /// The XXH3-64 of `bytes` in hexadecimal digits.
-  static func digest(_ bytes: StableBytes) -> String {
-    let all = bytes.pointer(to: 0..<bytes.count)
-    return String(XXH3_64bits(all.baseAddress, all.count), radix: 16)
-  }
-
-  private func insert(_ picture: Picture, for key: String, into generations: inout Generations) {
+  private func insert(_ picture: Picture, for key: Key, into generations: inout Generations) {
     if generations.youngBytes + picture.bytes.count > generationLimitBytes {
       generations.old = generations.young
       generations.young = [:]

@@ -5,7 +5,8 @@ import Glibc
 /// take without conversion.
 ///
 /// Coordinates are in widths of the picture: x from 0 to 1, y from 0 (top) to 1.5, so that one
-/// drawing serves every size. Everything is made of horizontal spans, which `memset` writes.
+/// drawing serves every size; a ``PictureFrame`` may show a piece of that only. Everything is made of
+/// horizontal spans, which `memset` writes.
 struct PosterCanvas: ~Copyable {
   /// A place on the picture, in widths.
   struct Point {
@@ -17,6 +18,8 @@ struct PosterCanvas: ~Copyable {
   let width: Int
   /// Height in pixels.
   let height: Int
+  /// The y of the first row.
+  let top: Double
   /// Bytes from one row of luma to the next: a multiple of eight, so that grain goes on in words.
   private let lumaStride: Int
   private let chromaStride: Int
@@ -27,10 +30,11 @@ struct PosterCanvas: ~Copyable {
   private let blueDifference: UnsafeMutablePointer<UInt8>
   private let redDifference: UnsafeMutablePointer<UInt8>
 
-  /// A canvas of undefined contents, `width` pixels wide and half as much again high.
-  init(width: Int) {
-    self.width = width
-    height = (width * 3 + 1) / 2
+  /// A canvas of undefined contents.
+  init(_ frame: PictureFrame) {
+    width = frame.width
+    height = frame.height
+    top = frame.top
     lumaStride = (width + 7) & ~7
     chromaStride = lumaStride / 2
     rowCount = (height + 1) & ~1
@@ -73,7 +77,7 @@ struct PosterCanvas: ~Copyable {
   func fillDisc(around center: Point, radius: Double, with ink: PosterInk) {
     let rows = row(center.y - radius)..<max(row(center.y - radius), row(center.y + radius))
     for row in rows {
-      let distance = (Double(row) + 0.5) / Double(width) - center.y
+      let distance = (Double(row) + 0.5) / Double(width) + top - center.y
       let half = max(0, radius * radius - distance * distance).squareRoot()
       fillSpan(row: row, from: column(center.x - half), to: column(center.x + half), with: ink)
     }
@@ -81,10 +85,10 @@ struct PosterCanvas: ~Copyable {
 
   /// Fills a polygon by the even-odd rule; what lies outside is cut off.
   func fillPolygon(_ points: [Point], with ink: PosterInk) {
-    guard let top = points.map(\.y).min(), let bottom = points.map(\.y).max() else { return }
+    guard let first = points.map(\.y).min(), let last = points.map(\.y).max() else { return }
     var crossings: [Double] = []
-    for row in row(top)..<max(row(top), row(bottom)) {
-      let y = (Double(row) + 0.5) / Double(width)
+    for row in row(first)..<max(row(first), row(last)) {
+      let y = (Double(row) + 0.5) / Double(width) + top
       crossings.removeAll(keepingCapacity: true)
       var previous = points[points.count - 1]
       for point in points {
@@ -193,7 +197,7 @@ struct PosterCanvas: ~Copyable {
 
   /// The row in memory at `y`, the nearest one for what lies outside.
   private func row(_ y: Double) -> Int {
-    max(0, min(rowCount, Int((y * Double(width)).rounded())))
+    max(0, min(rowCount, Int(((y - top) * Double(width)).rounded())))
   }
 
   /// The pixel column at `x`, within the picture.

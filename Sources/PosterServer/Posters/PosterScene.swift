@@ -5,15 +5,18 @@ struct PosterScene {
 
   private var random: SeededRandom
   private let caption: String
+  private let frame: PictureFrame
   private let hue: Double
   private let isNight: Bool
 
   /// - Parameters:
   ///   - stem: the poster's name without its extension.
   ///   - caption: what is written on it.
-  init(stem: String, caption: String) {
+  ///   - frame: the piece that is shown, in which the title has its place.
+  init(stem: String, caption: String, frame: PictureFrame) {
     random = SeededRandom("scene " + stem)
     self.caption = caption
+    self.frame = frame
     hue = random.number(in: 0...1)
     isNight = random.below(2) == 0
   }
@@ -209,12 +212,14 @@ struct PosterScene {
   // MARK: Title
 
   private mutating func drawTitle(on canvas: borrowing PosterCanvas) {
-    let lines = wrapped(caption.uppercased(), lineCharacters: 13)
+    // Long lines where there is little room for several.
+    let lines = wrapped(caption.uppercased(), lineCharacters: frame.depth < 1 ? 26 : 13)
     let longest = lines.map(\.count).max() ?? 1
     let dot = min(0.016, 0.86 / Double(longest * BitmapFont.advance))
     let lineHeight = dot * 10
     let isOnTop = random.below(3) == 0
-    var y = isOnTop ? 0.08 : 1.42 - Double(lines.count) * lineHeight
+    let bottom = frame.top + frame.depth - 0.08
+    var y = isOnTop ? frame.top + 0.08 : bottom - Double(lines.count) * lineHeight
     let ink = PosterInk(hue: hue + 0.1, saturation: 0.08, value: 1)
     let shadow = PosterInk(hue: hue, saturation: 0.6, value: 0.08)
     for line in lines {

@@ -25,14 +25,14 @@ struct ExportCommand {
       tally.wanted = pictures.count
       try write(pictures, from: disk, &tally)
     case .list(let listing):
-      let list = try await load(listing)
-      console.failures(list.failures.map { Console.words(for: $0.error, about: $0.address) })
+      let (list, requests) = try await load(listing)
+      WarmReport.tell(list, of: listing, on: console)
       tally.listStatus = list.exitStatus
-      tally.wanted = list.posters
-      let wanted = Set(list.requests.map(\.address))
+      let wanted = Set(requests.map(\.address))
+      tally.wanted = wanted.count
       let pictures = try Self.pictures(in: disk, where: wanted.contains)
       tellMissing(wanted, pictures)
-      tally.missing = list.posters - pictures.count
+      tally.missing = wanted.count - pictures.count
       // Of a list that could not be had nothing is written, not even the directory.
       if list.pages > 0, !Task.isCancelled { try write(pictures, from: disk, &tally) }
     }
@@ -103,19 +103,18 @@ struct ExportCommand {
 
   // MARK: - Lists
 
-  /// Loads the pages of a list; what came until then if the task is cancelled.
-  private func load(_ listing: Settings.Listing) async throws(PosterError) -> WarmTally {
+  /// Loads the pages of lists; what came until then if the task is cancelled.
+  private func load(
+    _ listing: Settings.Listing
+  ) async throws(PosterError) -> (tally: WarmTally, requests: [PosterRequest]) {
     let servers = try listing.source.open()
     defer { servers.demo?.shutdown() }
-    let pipeline = try session.pipeline(directory: nil, demo: servers.demo)
-    let feed = try listing.feed(from: servers, through: pipeline)
-    let tally = await withTaskCancellationHandler {
-      await listing.load(feed, images: servers.images).tally
-    } onCancel: {
-      Task.detached { await pipeline.shutdown() }
-    }
+    // With the directory: pages that are there need not be asked for.
+    let pipeline = try session.pipeline(
+      directory: try session.settings.cacheDirectory(), demo: servers.demo)
+    let contents = await listing.load(from: servers, through: pipeline, console: console)
     await pipeline.shutdown()
-    return tally
+    return try contents.map { ($0.tally, $0.cells.compactMap(\.self)) }.get()
   }
 
   private func tellMissing(_ wanted: Set<PosterAddress>, _ found: [ExportNames.Picture]) {

@@ -2,40 +2,60 @@ import PosterCache
 
 /// A list that remembers which of its pages could not be had.
 struct ScrollFeed: FeedSource {
-  /// Pages that could not be had so far, by address. Any thread.
+  /// Pages that could not be had so far. Any thread.
   final class Failures: Sendable {
-    private let errors = Lock<[PosterAddress: PosterError]>([:])
+    /// A page that could not be had.
+    struct Failure: Sendable {
+      /// The section that it is of.
+      var section: Int
+      /// `nil` for a page that has none.
+      var address: PosterAddress?
+      var error: PosterError
+    }
+
+    private struct Page: Hashable {
+      var section: Int
+      var address: PosterAddress?
+    }
+
+    private let errors = Lock<[Page: PosterError]>([:])
 
     /// In an order that is always the same.
-    var all: [(address: PosterAddress, error: PosterError)] {
+    var all: [Failure] {
       errors.withLock { errors in
-        errors.map { ($0.key, $0.value) }.sorted { $0.0.canonical < $1.0.canonical }
+        errors.map { Failure(section: $0.key.section, address: $0.key.address, error: $0.value) }
+          .sorted {
+            ($0.section, $0.address?.canonical ?? "") < ($1.section, $1.address?.canonical ?? "")
+          }
       }
     }
 
-    fileprivate func pageDidEnd(_ address: PosterAddress, _ error: PosterError?) {
-      errors.withLock { $0[address] = error }
+    fileprivate func pageDidEnd(of section: Int, _ address: PosterAddress?, _ error: PosterError?) {
+      errors.withLock { $0[Page(section: section, address: address)] = error }
     }
   }
 
-  private var feed: TMDBFeed
+  private var feed: any FeedSource
+  private let section: Int
   private let failures: Failures
 
-  init(_ feed: TMDBFeed, noting failures: Failures) {
+  /// - Parameter section: the list's place on the screen.
+  init(_ feed: any FeedSource, section: Int, noting failures: Failures) {
     self.feed = feed
+    self.section = section
     self.failures = failures
   }
 
   var hasNextPage: Bool { feed.hasNextPage }
 
   mutating func nextPage() async throws(PosterError) -> FeedPage? {
-    guard let address = feed.nextPageAddress else { return nil }
+    let address = feed.nextPageAddress
     do {
       let page = try await feed.nextPage()
-      failures.pageDidEnd(address, nil)
+      failures.pageDidEnd(of: section, address, nil)
       return page
     } catch {
-      if error.code != .cancelled { failures.pageDidEnd(address, error) }
+      if error.code != .cancelled { failures.pageDidEnd(of: section, address, error) }
       throw error
     }
   }

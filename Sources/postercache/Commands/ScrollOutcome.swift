@@ -5,8 +5,8 @@ import ScrollReplay
 struct ScrollOutcome: Sendable {
   /// Something that could not be had.
   struct Failure: Sendable {
-    /// The poster's or the page's address, without credentials.
-    var address: PosterAddress
+    /// The poster's or the page's address, without credentials; `nil` for a page that has none.
+    var address: PosterAddress?
     var error: PosterError
   }
 

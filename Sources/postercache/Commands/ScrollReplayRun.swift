@@ -38,20 +38,24 @@ struct ScrollReplayRun {
   }
 
   private func replay(
-    _ servers: Settings.Source.Servers, _ pipeline: PosterPipeline
+    _ servers: Servers, _ pipeline: PosterPipeline
   ) async throws(PosterError) -> ScrollOutcome? {
     let rendition = Rendition(.fitting(options.cell))
+    let images = try await options.listing.imageHost(
+      servers, through: pipeline, console: session.console)
     // What was there before was not fetched for this scroll.
     let stored = try Self.stored(pipeline)
     let arrivals = Arrivals()
     let prefetcher = Prefetcher(
-      pipeline, configuration(servers, rendition) { arrivals.pictureDidArrive($0, isPrefetch: $1) })
+      pipeline, configuration(images, rendition) { arrivals.pictureDidArrive($0, isPrefetch: $1) })
     defer { prefetcher.stop() }
     let pageFailures = ScrollFeed.Failures()
-    try await loadFirstPages(prefetcher, pageFailures, servers, pipeline)
+    try await loadFirstPages(
+      prefetcher, try options.listing.feeds(from: servers, through: pipeline, priority: .visible),
+      noting: pageFailures)
     guard !Task.isCancelled else { return nil }
 
-    let recorder = ScrollRecorder(sections: options.sections.map(\.list.path))
+    let recorder = ScrollRecorder(sections: options.sections.map(\.list.label))
     arrivals.begin(recorder)
     let seconds = trace.samples.last?.seconds ?? 0
     let console = session.console
@@ -70,7 +74,7 @@ struct ScrollReplayRun {
     prefetcher.stop()
 
     let posters = Posters(
-      prefetcher: prefetcher, pipeline: pipeline, options: options, images: servers.images)
+      prefetcher: prefetcher, pipeline: pipeline, options: options, images: images)
     var record = recorder.current
     for ask in record.arrived {
       guard let request = posters.request(for: ask), !stored.contains(request.key) else { continue }
@@ -91,7 +95,9 @@ struct ScrollReplayRun {
       pagesAsked: asking.pagesAsked,
       pages: asking.pagesFinished,
       pageFailures: pageFailures.all.map {
-        .init(address: $0.address, error: options.listing.source.explaining($0.error))
+        let list = options.sections[$0.section].list
+        return .init(
+          address: $0.address, error: options.listing.source.explaining($0.error, about: list))
       },
       posterFailures: record.failures.sorted { $0.key < $1.key }.compactMap { cell, error in
         posters.request(for: WindowAsk(cell)).map { .init(address: $0.address, error: error) }
@@ -101,13 +107,13 @@ struct ScrollReplayRun {
   // MARK: - Before
 
   private func configuration(
-    _ servers: Settings.Source.Servers, _ rendition: Rendition,
+    _ images: ImageHost, _ rendition: Rendition,
     onPicture: @escaping @Sendable (WindowAsk, Bool) -> Void
   ) -> Prefetcher.Configuration {
     var configuration = Prefetcher.Configuration()
     configuration.size = options.listing.size
     configuration.previewSize = options.preview
-    configuration.images = servers.images
+    configuration.images = images
     configuration.yield = .pixels(rendition)
     configuration.onPicture = onPicture
     var link = LinkFigures.assumed
@@ -122,17 +128,13 @@ struct ScrollReplayRun {
 
   /// Adds the sections, and returns when the first page of each is there or cannot be had.
   private func loadFirstPages(
-    _ prefetcher: Prefetcher, _ failures: ScrollFeed.Failures, _ servers: Settings.Source.Servers,
-    _ pipeline: PosterPipeline
+    _ prefetcher: Prefetcher, _ feeds: [any FeedSource], noting failures: ScrollFeed.Failures
   ) async throws(PosterError) {
     // Before there is anything that could be missed.
     let changes = prefetcher.changes
-    for (index, section) in options.sections.enumerated() {
-      var listing = options.listing
-      listing.list = section.list
-      let feed = try listing.feed(from: servers, through: pipeline, priority: .visible)
+    for (index, feed) in feeds.enumerated() {
       prefetcher.appendSection(
-        ScrollFeed(feed, noting: failures), layout: layout.sections[index].layout,
+        ScrollFeed(feed, section: index, noting: failures), layout: layout.sections[index].layout,
         spacingBefore: layout.sections[index].spacingBefore)
     }
     var waiting = Set(options.sections.indices)

@@ -21,7 +21,7 @@ struct ScrollReport {
   private var scene: [(String, JSON)] {
     let options = outcome.options
     return [
-      ("lists", .array(options.sections.map { .string($0.list.path) })),
+      ("lists", .array(options.sections.map { .string($0.list.label) })),
       ("trace", .string(outcome.trace)),
       ("policy", .string(options.policy.description)),
       ("simulated", .bool(options.isSimulated)),
@@ -70,7 +70,7 @@ struct ScrollReport {
         .array(
           outcome.failures.map { failure in
             .object([
-              ("url", .string(failure.address.redacted)),
+              ("url", .string(orNull: failure.address?.redacted)),
               ("status", failure.error.httpStatus.map(JSON.integer) ?? .null),
               ("error", .string(failure.error.description)),
             ])
@@ -99,7 +99,7 @@ struct ScrollReport {
   /// What was scrolled and how, on one line.
   var title: String {
     let options = outcome.options
-    var parts = [options.sections.map(\.list.path).joined(separator: ", ")]
+    var parts = [options.sections.map(\.list.label).joined(separator: ", ")]
     parts.append("\(outcome.trace), \(Self.decimal(outcome.seconds)) s")
     parts.append(options.policy.description)
     if let preview = options.preview { parts.append("\(preview.rawValue) first") }

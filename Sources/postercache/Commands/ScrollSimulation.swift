@@ -15,7 +15,7 @@ struct ScrollSimulation {
     let bytesPerSecond = link.bytesPerSecond.map(Double.init) ?? 1e12
     var configuration = VisibleWindow.Configuration()
     configuration.previewShare = options.preview.map { _ in pictures.previewShare }
-    let recorder = TimelineRecorder(options.sections.map(\.list.path))
+    let recorder = TimelineRecorder(options.sections.map(\.list.label))
     let policy = RecordedPolicy(
       policy: options.policy.policy(configuration: configuration), recorder: recorder)
     let result = Simulator(trace, layout: layout, pictures: pictures).run(

@@ -25,6 +25,10 @@ struct Session: Sendable {
       case .scroll(let options): return try await ScrollCommand(self, options).run()
       case .demoOrigin(let listener): return try await DemoOriginCommand(self, listener).run()
       }
+    } catch is PosterError where Task.isCancelled {
+      // What was waited for has not failed.
+      console.note("interrupted")
+      return .interrupted
     } catch let error as PosterError {
       console.failure(error.description)
       return CommandStatus(error)
@@ -89,58 +93,6 @@ struct Session: Sendable {
     let complete = configuration
     return try tellingLowerLimit(of: directory) { () throws(PosterError) in
       try PosterPipeline(complete)
-    }
-  }
-}
-
-extension Settings.Listing {
-  /// The list's pages, loaded by `pipeline`.
-  ///
-  /// - Parameter priority: by default nobody looks, and posters need not leave room for somebody who might.
-  func feed(
-    from servers: Settings.Source.Servers, through pipeline: PosterPipeline,
-    priority: Priority = .background
-  ) throws(PosterError) -> TMDBFeed {
-    try TMDBFeed(
-      list, api: servers.api, credential: servers.credential, language: language,
-      pageLimit: pageLimit, itemLimit: posterLimit
-    ) { request async throws(PosterError) in
-      var request = request
-      request.priority = priority
-      return try await pipeline.page(request)
-    }
-  }
-}
-
-extension Settings.Source {
-  /// The servers as the pipeline is to name them.
-  struct Servers: Sendable {
-    var api: PosterAddress
-    var images: ImageHost
-    var credential: Credential?
-    /// The embedded origin, kept running as long as this value lives.
-    var demo: DemoOrigin?
-  }
-
-  /// Starts the embedded origin if it is wanted.
-  ///
-  /// - Parameter link: how slow the embedded origin is; as fast as it can be unless given.
-  func open(link: Settings.Scroll.Link? = nil) throws(PosterError) -> Servers {
-    switch self {
-    case .servers(let api, let images, let credential):
-      return Servers(api: api, images: ImageHost(images), credential: credential)
-    case .demo:
-      var configuration = DemoOrigin.Configuration()
-      if let link {
-        configuration.latencyMilliseconds = link.latencyMilliseconds
-        configuration.bytesPerSecond = link.bytesPerSecond
-      }
-      return Servers(
-        api: try PosterAddress("http://demo.test/3"),
-        images: ImageHost(try PosterAddress("http://demo.test/t/p/")),
-        // Any key will do.
-        credential: .apiKey("demo"),
-        demo: try DemoOrigin(configuration))
     }
   }
 }

@@ -48,6 +48,8 @@ struct SheetCommand {
       var error: PosterError
     }
     var posters = 0
+    /// Cells of entries that have no picture.
+    var empty = 0
     /// Posters drawn as missing.
     var missing = 0
     var failures: [Failure] = []
@@ -68,18 +70,20 @@ struct SheetCommand {
     }
   }
 
-  /// An empty sheet for `count` posters, `nil` for none.
+  /// An empty sheet for `posters` and as many more cells as are to stay empty, `nil` without a poster.
   private func sheet(
-    for count: Int, _ tally: inout Tally
+    for posters: Int, empty: Int = 0, _ tally: inout Tally
   ) throws(PosterError) -> ContactSheet? {
-    guard count > 0 else { return nil }
+    guard posters > 0 else { return nil }
+    let count = posters + empty
     let layout = ContactSheet.Layout(count: count, columns: options.columns, cell: options.cell)
     guard layout.width * layout.height <= Self.maximumPixels else {
       throw FlagParser.usage(
-        "\(counted(count, "poster")) make a sheet of \(layout.width)x\(layout.height), more than"
+        "\(counted(count, "cell")) make a sheet of \(layout.width)x\(layout.height), more than"
           + " \(Self.maximumPixels / 1_000_000) megapixels: use --limit N, or a smaller --cell")
     }
-    tally.posters = count
+    tally.posters = posters
+    tally.empty = empty
     tally.layout = layout
     return ContactSheet(layout)
   }
@@ -130,20 +134,26 @@ struct SheetCommand {
     defer { servers.demo?.shutdown() }
     let pipeline = try session.pipeline(
       directory: try session.settings.cacheDirectory(), demo: servers.demo)
-    let feed = try listing.feed(from: servers, through: pipeline)
-    let (list, requests) = await withTaskCancellationHandler {
-      await listing.load(feed, images: servers.images)
-    } onCancel: {
-      Task.detached { await pipeline.shutdown() }
+    let list: Settings.Listing.Contents
+    do throws(PosterError) {
+      list = try await listing.load(from: servers, through: pipeline, console: console).get()
+    } catch {
+      await pipeline.shutdown()
+      throw error
     }
-    tally.status = list.exitStatus
-    tally.failures = list.failures.map { Tally.Failure(address: $0.address, error: $0.error) }
-    guard !Task.isCancelled, var sheet = try sheet(for: requests.count, &tally) else {
+    WarmReport.tell(list.tally, of: listing, on: console)
+    tally.status = list.tally.exitStatus
+    let places = list.cells.indices.filter { list.cells[$0] != nil }
+    let requests = list.cells.compactMap(\.self)
+    guard !Task.isCancelled,
+      var sheet = try sheet(
+        for: requests.count, empty: list.cells.count - requests.count, &tally)
+    else {
       await pipeline.shutdown()
       return nil
     }
     let outcomes = await withTaskCancellationHandler {
-      await draw(requests, on: &sheet, through: pipeline)
+      await draw(requests, at: places, on: &sheet, through: pipeline)
     } onCancel: {
       Task.detached { await pipeline.shutdown() }
     }
@@ -154,9 +164,11 @@ struct SheetCommand {
 
   /// Draws what `requests` bring, each as soon as it is there.
   ///
+  /// - Parameter places: the cell of each.
   /// - Returns: the requests that failed, in their order, and why.
   private func draw(
-    _ requests: [PosterRequest], on sheet: inout ContactSheet, through pipeline: PosterPipeline
+    _ requests: [PosterRequest], at places: [Int], on sheet: inout ContactSheet,
+    through pipeline: PosterPipeline
   ) async -> [(Int, PosterError)] {
     typealias Outcome = (index: Int, result: Result<PosterImage, PosterError>)
     let rendition = rendition
@@ -179,9 +191,9 @@ struct SheetCommand {
       for _ in 0..<outstanding { proceed() }
       for await (index, result) in group {
         switch result {
-        case .success(let image): sheet.draw(image.bitmap, at: index)
+        case .success(let image): sheet.draw(image.bitmap, at: places[index])
         case .failure(let error):
-          sheet.drawMissing(at: index)
+          sheet.drawMissing(at: places[index])
           failures.append((index, error))
         }
         proceed()
@@ -216,7 +228,8 @@ struct SheetCommand {
         .object([
           ("file", file), ("width", .integer(layout.width)), ("height", .integer(layout.height)),
           ("columns", .integer(layout.columns)), ("posters", .integer(tally.posters)),
-          ("missing", .integer(tally.missing)), ("bytes", .integer(body.count)),
+          ("missing", .integer(tally.missing)), ("empty", .integer(tally.empty)),
+          ("bytes", .integer(body.count)),
         ]))
     }
   }

@@ -1,40 +1,65 @@
 import PosterCache
 
-/// `warm`: expands a list page by page, and fetches posters while the next page is on its way.
+/// `warm`: expands lists page by page, and fetches posters while the next pages are on their way.
 struct WarmCommand {
   private let session: Session
   private let options: Settings.Warm
+  private let records: WarmRecords
   private var console: Console { session.console }
 
   init(_ session: Session, _ options: Settings.Warm) {
     self.session = session
     self.options = options
+    records = WarmRecords(options.listing)
   }
 
   func run() async throws -> CommandStatus {
-    let directory = options.isDryRun ? nil : try session.settings.cacheDirectory()
+    options.isDryRun ? try await foresee() : try await warm()
+  }
+
+  // MARK: - Dry run
+
+  private func foresee() async throws -> CommandStatus {
+    let servers = try options.listing.source.open()
+    defer { servers.demo?.shutdown() }
+    let directory = session.settings.pipeline.cacheDirectory
+    let foresight = try Foresight(directory: directory, size: options.listing.size)
+    // Without the directory: pages, too, are to change nothing.
+    let pipeline = try session.pipeline(directory: nil, demo: servers.demo)
+    let start = ContinuousClock.now
+    let loop = try await ended(pipeline) {
+      let before =
+        options.isSinceLast ? try records.warmedBefore(in: foresight.disk) : []
+      return try await run(servers, pipeline, leavingOut: before, foresight)
+    }
+    await pipeline.shutdown()
+    if Task.isCancelled {
+      console.note("interrupted: this is not all that would be fetched")
+      return .interrupted
+    }
+    try report(loop, pinned: nil, seconds: ContinuousClock.now - start)
+    return loop.tally.exitStatus
+  }
+
+  // MARK: - Warming
+
+  private func warm() async throws -> CommandStatus {
+    let directory = try session.settings.cacheDirectory()
     let servers = try options.listing.source.open()
     defer { servers.demo?.shutdown() }
     let pipeline = try session.pipeline(directory: directory, demo: servers.demo)
-    let feed = try options.listing.feed(from: servers, through: pipeline)
     let start = ContinuousClock.now
     let before = Self.statistics(of: pipeline)
-    let tally: WarmTally
-    var pinned: Result<DiskChange, PosterError>?
-    do {
-      tally = try await withTaskCancellationHandler {
-        var loop = WarmLoop(
-          feed, images: servers.images, options: options, pipeline: pipeline,
-          connections: session.settings.pipeline.fetching.connectionsPerHost, console: console)
-        return try await loop.run()
-      } onCancel: {
-        // Ends every wait at once; what has been fetched is stored on the way.
-        Task.detached { await pipeline.shutdown() }
-      }
-    } catch {
-      await pipeline.shutdown()
-      throw error
+    var locks: [ListLock] = []
+    defer { for lock in locks { lock.release() } }
+    let loop = try await ended(pipeline) {
+      locks = try await records.lock(directory, console: console)
+      let warmed =
+        options.isSinceLast ? try records.warmedBefore(in: pipeline.disk) : []
+      return try await run(servers, pipeline, leavingOut: warmed, nil)
     }
+    let tally = loop.tally
+    var pinned: Result<DiskChange, PosterError>?
     if options.isPinning, let disk = pipeline.disk, !Task.isCancelled {
       pinned = Result(catching: { () throws(PosterError) in
         try disk.pin(Array(tally.requests))
@@ -43,6 +68,7 @@ struct WarmCommand {
     let after = Self.statistics(of: pipeline)
     await pipeline.shutdown()
     console.clearProgress()
+    note(tally, in: directory)
     if let before, let after, after.evictions > before.evictions {
       console.note(
         "\(counted(after.evictions - before.evictions, "poster")) evicted to keep the limit of"
@@ -63,8 +89,53 @@ struct WarmCommand {
       console.failure("cannot pin the list's posters: \(error)")
       if status == .success { status = .failure }
     }
-    try report(tally, pinned: pins, seconds: ContinuousClock.now - start)
+    try report(loop, pinned: pins, seconds: ContinuousClock.now - start)
     return status
+  }
+
+  /// What `work` returns; an interruption or a failure shuts `pipeline` down.
+  private func ended(
+    _ pipeline: PosterPipeline, _ work: () async throws -> WarmLoop
+  ) async throws -> WarmLoop {
+    do {
+      return try await withTaskCancellationHandler {
+        try await work()
+      } onCancel: {
+        // Ends every wait at once; what has been fetched is stored on the way.
+        Task.detached { await pipeline.shutdown() }
+      }
+    } catch {
+      await pipeline.shutdown()
+      throw error
+    }
+  }
+
+  /// Expands the lists and does with their posters what is wanted.
+  private func run(
+    _ servers: Servers, _ pipeline: PosterPipeline, leavingOut warmedBefore: [Set<CacheKey>],
+    _ foresight: Foresight?
+  ) async throws -> WarmLoop {
+    // What no list takes is told before anybody is asked.
+    let feeds = try options.listing.feeds(from: servers, through: pipeline)
+    let images = try await options.listing.imageHost(servers, through: pipeline, console: console)
+    var loop = WarmLoop(
+      feeds, images: images, options: options, pipeline: pipeline, leavingOut: warmedBefore,
+      foresight: foresight, connections: session.settings.pipeline.fetching.connectionsPerHost,
+      console: console)
+    try await loop.run()
+    return loop
+  }
+
+  /// Notes what this run has had. Whoever was interrupted has closed the cache already, and what cannot be
+  /// noted costs the next run some looks into it.
+  private func note(_ tally: WarmTally, in directory: String) {
+    do throws(PosterError) {
+      let disk = try DiskCache(directory: directory, creating: false)
+      defer { disk.close() }
+      try records.note(tally, in: disk, isInterrupted: Task.isCancelled)
+    } catch {
+      console.failure("warning: cannot note what was warmed: \(error)")
+    }
   }
 
   /// What the disk tier holds, `nil` if there is none or it cannot say.
@@ -76,16 +147,21 @@ struct WarmCommand {
   // MARK: - Reporting
 
   private func report(
-    _ tally: WarmTally, pinned: Int?, seconds duration: Duration
+    _ loop: WarmLoop, pinned: Int?, seconds duration: Duration
   ) throws(OutputError) {
-    console.failures(tally.failures.map { Console.words(for: $0.error, about: $0.address) })
-    let list = options.listing.list
+    let tally = loop.tally
+    WarmReport.tell(tally, of: options.listing, on: console)
     let milliseconds = Int(duration / .milliseconds(1))
     if console.output.isJSON {
-      try console.result(WarmReport.json(tally, list: list, milliseconds: milliseconds))
-    } else if tally.pages > 0, !options.isDryRun {
+      try console.result(
+        WarmReport.json(
+          tally, milliseconds: milliseconds,
+          found: options.listing.lists.contains(where: \.isSearch) ? loop.found : nil,
+          foresight: loop.foresight))
+    } else if tally.pages > 0, loop.foresight == nil {
       try console.summary(
-        WarmReport.text(tally, list: list, milliseconds: milliseconds, pinned: pinned))
+        WarmReport.text(tally, milliseconds: milliseconds, pinned: pinned))
     }
+    if let foresight = loop.foresight, !console.output.isJSON { console.note(foresight.text) }
   }
 }

@@ -1,32 +1,58 @@
 import PosterCache
 
-/// Loads a list's pages one after the other, and meanwhile fetches their posters, many at once.
+/// Loads the pages of several lists at the same time, those of one list one after the other, and meanwhile
+/// fetches their posters, many at once and of all lists in turn.
 ///
 /// One task owns it, and learns of each page and poster through one stream of events: nothing here
 /// needs a lock.
 struct WarmLoop {
+  /// One of the lists.
+  private struct Source {
+    let list: ListSelection
+    var feed: any FeedSource
+    var isLoading = false
+    /// Nothing more of it is wanted.
+    var isOver = false
+    /// Posters not asked for yet, the first of the list last.
+    var waiting: [WarmTally.Wanted] = []
+
+    var isListing: Bool { isLoading || !isOver && feed.hasNextPage }
+  }
+
   private let options: Settings.Warm
   private let images: ImageHost
   private let pipeline: PosterPipeline
   private let console: Console
   /// Posters asked for at once: enough to keep every connection busy while pages are parsed, and a
-  /// bound for what lists of 10,000 posters keep in memory.
+  /// bound for what lists of millions of posters keep in memory.
   private let outstandingLimit: Int
 
-  private var feed: TMDBFeed
-  private var isLoadingPage = false
-  /// Posters not asked for yet, the first of the list last.
-  private var waiting: [(place: Int, request: PosterRequest)] = []
+  private var sources: [Source]
+  /// The list whose turn it is to have a poster fetched.
+  private var turn = 0
   private var outstanding = 0
-  private var tally = WarmTally()
+  private(set) var tally: WarmTally
+  /// What would be fetched, where nothing else is wanted.
+  private(set) var foresight: Foresight?
+  /// What searches have found, for JSON.
+  private(set) var found: [JSON] = []
   private let start = ContinuousClock.now
   private var lastDrawn = ContinuousClock.now
 
+  /// - Parameters:
+  ///   - feeds: those of the options' lists, in their order.
+  ///   - warmedBefore: the posters to be left out of each list.
+  ///   - foresight: what tells in a dry run what would be fetched.
   init(
-    _ feed: TMDBFeed, images: ImageHost, options: Settings.Warm, pipeline: PosterPipeline,
-    connections: Int, console: Console
+    _ feeds: [any FeedSource], images: ImageHost, options: Settings.Warm, pipeline: PosterPipeline,
+    leavingOut warmedBefore: [Set<CacheKey>], foresight: Foresight?, connections: Int,
+    console: Console
   ) {
-    self.feed = feed
+    let lists = options.listing.lists
+    sources = zip(lists, feeds).map { Source(list: $0, feed: $1) }
+    tally = WarmTally(
+      lists.map(\.label), leavingOut: warmedBefore, keepsRequests: options.isPinning)
+    self.foresight = foresight
     self.images = images
     self.options = options
     self.pipeline = pipeline
@@ -34,16 +60,17 @@ struct WarmLoop {
     outstandingLimit = 4 * connections + 64
   }
 
-  /// Runs to the end of the list, or until the task is cancelled and the pipeline shut down.
+  /// Runs to the end of all lists, or until the task is cancelled and the pipeline shut down.
   ///
-  /// - Throws: only in a dry run, whose result is printed on the way.
-  mutating func run() async throws(OutputError) -> WarmTally {
+  /// - Throws: where results are printed on the way, and cannot be; or if a dry run cannot look into the
+  ///   cache.
+  mutating func run() async throws {
     // A dry run's results would be written into the bar's line.
-    if !options.isDryRun { console.draw(ProgressBar()) }
-    let outcome = await withTaskGroup(of: Event.self) { group -> Result<Void, OutputError> in
+    if foresight == nil { console.draw(ProgressBar()) }
+    let outcome = await withTaskGroup(of: Event.self) { group -> Result<Void, any Error> in
       proceed(in: &group)
       for await event in group {
-        do throws(OutputError) {
+        do {
           try take(event)
         } catch {
           group.cancelAll()
@@ -54,87 +81,130 @@ struct WarmLoop {
       }
       return .success(())
     }
+    for wanted in sources.flatMap(\.waiting) { tally.posterWasLeft(wanted) }
     try outcome.get()
-    return tally
   }
 
   // MARK: - Events
 
   private enum Event: Sendable {
-    case page(TMDBFeed, PosterAddress, Result<FeedPage?, PosterError>)
-    case poster(place: Int, PosterAddress, Result<PosterPipeline.WarmOutcome, PosterError>)
+    case page(list: Int, any FeedSource, PosterAddress?, Result<FeedPage?, PosterError>)
+    case poster(
+      list: Int, WarmTally.Wanted, Result<PosterPipeline.WarmOutcome, PosterError>)
   }
 
   /// Starts what may run now.
   private mutating func proceed(in group: inout TaskGroup<Event>) {
     guard !Task.isCancelled else { return }
     let pipeline = pipeline
-    while outstanding < outstandingLimit, let next = waiting.popLast() {
+    while outstanding < outstandingLimit, let (list, wanted) = nextPoster() {
       outstanding += 1
       group.addTask {
         let result = await Result { () async throws(PosterError) in
-          try await pipeline.warm(next.request)
+          try await pipeline.warm(wanted.request)
         }
-        return .poster(place: next.place, next.request.address, result)
+        return .poster(list: list, wanted, result)
       }
     }
-    // Not before the posters of earlier pages are under way: pages in advance are memory.
-    guard waiting.isEmpty, !isLoadingPage, let address = feed.nextPageAddress else { return }
-    isLoadingPage = true
-    let current = feed
-    group.addTask {
-      var feed = current
-      let result = await Result { () async throws(PosterError) in try await feed.nextPage() }
-      return .page(feed, address, result)
+    for index in sources.indices {
+      let source = sources[index]
+      // Not before the posters of earlier pages are under way: pages in advance are memory.
+      guard source.waiting.isEmpty, !source.isLoading, source.isListing else { continue }
+      sources[index].isLoading = true
+      let address = source.feed.nextPageAddress
+      group.addTask {
+        var feed = source.feed
+        let result = await Result { () async throws(PosterError) in try await feed.nextPage() }
+        return .page(list: index, feed, address, result)
+      }
     }
   }
 
-  private mutating func take(_ event: Event) throws(OutputError) {
+  /// The next poster to be fetched; lists take turns.
+  private mutating func nextPoster() -> (list: Int, wanted: WarmTally.Wanted)? {
+    for _ in sources.indices {
+      let list = turn
+      turn = (turn + 1) % sources.count
+      if let wanted = sources[list].waiting.popLast() { return (list, wanted) }
+    }
+    return nil
+  }
+
+  private mutating func take(_ event: Event) throws {
     switch event {
-    case .page(let advanced, let address, let result):
-      feed = advanced
-      isLoadingPage = false
+    case .page(let list, let feed, let address, let result):
+      sources[list].feed = feed
+      sources[list].isLoading = false
       switch result {
-      case .success(let page):
-        if let page { try take(page, from: address) }
-      case .failure(let error):
-        feed.skipFailedPage()
-        // An interruption is no failure of what it interrupts.
-        if !Task.isCancelled {
-          tally.pageDidFail(address, options.listing.source.explaining(error))
+      case .success(let page?):
+        if let refusal = options.listing.refusal(of: page, from: sources[list].list) {
+          sources[list].isOver = true
+          tally.pageDidFail(address, refusal, of: list)
+        } else {
+          try take(page, of: list, from: address)
         }
+      case .success(nil): sources[list].isOver = true
+      case .failure(let error):
+        sources[list].feed.skipFailedPage()
+        // An interruption is no failure of what it interrupts.
+        guard !Task.isCancelled else { break }
+        tally.pageDidFail(
+          address, options.listing.source.explaining(error, about: sources[list].list), of: list)
       }
-    case .poster(let place, let address, let result):
+    case .poster(let list, let wanted, let result):
       outstanding -= 1
       switch result {
       case .success(let outcome):
         tally.posterDidArrive(outcome)
-        console.detail("\(outcome.word) \(address)")
+        console.detail("\(outcome.word) \(wanted.request.address)")
       case .failure(let error):
-        guard !Task.isCancelled else { break }
-        tally.posterDidFail(address, place: place, error)
-        console.detail("failed \(address)")
+        guard !Task.isCancelled else {
+          tally.posterWasLeft(wanted)
+          break
+        }
+        tally.posterDidFail(wanted, error, of: list)
+        console.detail("failed \(wanted.request.address)")
       }
     }
   }
 
-  private mutating func take(_ page: FeedPage, from address: PosterAddress) throws(OutputError) {
-    let wanted = tally.pageDidLoad(page, size: options.listing.size, images: images)
+  private mutating func take(
+    _ page: FeedPage, of list: Int, from address: PosterAddress?
+  ) throws {
+    let wanted = tally.pageDidLoad(
+      page, of: list, size: options.listing.size, images: images
+    ).wanted
+    let source = sources[list].list
     console.detail(
       "page \(page.number): \(counted(page.itemCount, "item")),"
-        + " \(counted(wanted.count, "poster")) (\(address))")
-    if !options.isDryRun {
-      waiting = wanted.reversed() + waiting
-    } else if !console.output.isJSON, !wanted.isEmpty {
-      try console.result(wanted.map { "\($0.request.address.canonical)\n" }.joined())
+        + " \(counted(wanted.count, "poster")) (\(address?.redacted ?? source.sourceName))")
+    if source.isSearch { try tell(page.items) }
+    guard var foresight else {
+      sources[list].waiting = wanted.reversed() + sources[list].waiting
+      return
+    }
+    defer { self.foresight = foresight }
+    for wanted in wanted {
+      let isMissing = try foresight.wouldFetch(wanted.request, through: pipeline)
+      guard isMissing, !console.output.isJSON else { continue }
+      try console.result(wanted.request.address.canonical + "\n")
+    }
+  }
+
+  /// Prints what a search has found.
+  private mutating func tell(_ items: [FeedItem]) throws(OutputError) {
+    if console.output.isJSON {
+      found += items.map(WarmReport.json)
+    } else if !items.isEmpty {
+      try console.result(items.map { WarmReport.line(for: $0) + "\n" }.joined())
     }
   }
 
   // MARK: - Progress
 
   private mutating func drawProgress() {
-    guard !options.isDryRun else { return }
-    let isListing = feed.nextPageNumber != nil || isLoadingPage
+    guard foresight == nil else { return }
+    let isListing = sources.contains(where: \.isListing)
     let now = ContinuousClock.now
     // A terminal is slower than a cache: 20 times a second is enough, and once at the end.
     guard now - lastDrawn >= .milliseconds(50) || outstanding == 0 && !isListing else { return }
@@ -156,19 +226,6 @@ extension PosterPipeline.WarmOutcome {
     case .revalidated: "revalidated"
     case .fetched: "fetched"
     }
-  }
-}
-
-extension Settings.Source {
-  /// `error` about a list page, with a likely cause: an API without a path is hardly TMDB's.
-  func explaining(_ error: PosterError) -> PosterError {
-    guard case .servers(let api, _, _) = self, error.code == .status(404),
-      // Scheme and authority only.
-      api.canonical.split(separator: "/").count == 2
-    else { return error }
-    return PosterError(
-      error.code, "\(error.message); does --api lack its path, such as /3?",
-      underlying: error.underlying)
   }
 }
 

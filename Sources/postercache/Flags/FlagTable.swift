@@ -11,32 +11,59 @@ enum FlagTable {
   /// Options of commands that know lists.
   private static let listing: [Flag] = [
     Flag(
-      "list", .value("NAME", \.list), only: lists,
-      "the list to expand: \(ListName.allCases.names); without one, export writes"
+      "list", .value("NAME,…", \.list), only: lists,
+      "the lists to expand: \(ListName.allCases.names); without one, export writes"
         + " and sheet draws what is stored"
     ),
     Flag(
       "media", .value("KIND", \.media), only: lists,
-      "kind of titles: \(TMDBList.Media.allCases.names) (default all)"),
+      "kind of titles: \(TMDBList.Media.allCases.names) (default all, movie for related titles)"),
     Flag(
       "window", .value("TIME", \.window), only: lists,
       "time over which trends are counted: \(TMDBList.Window.allCases.names) (default day)"),
     Flag(
-      "pages", .value("N|all", \.pages), only: lists,
-      "pages of the list to load, 1 to 500 (default 1; scroll: as many as it reaches)"),
+      "id", .value("N", \.id), only: lists,
+      "the title that similar, recommendations, related and --rows are about, or TMDB's list"),
+    Flag("query", .value("WORDS", \.query), only: lists, "what search looks for"),
     Flag(
-      "limit", .value("N", \.limit), only: lists, "stop after this many posters"),
+      "filter", .values("NAME=VALUE", \.filters), only: lists,
+      "a condition of discover or of Spotify's lists, passed on as it is; may be repeated"),
+    Flag(
+      "from", .value("FILE|URL|-", \.from), only: lists,
+      "where feed or urls is read from; - is standard input"),
+    Flag(
+      "strict", .on(\.strict), only: lists,
+      "the first entry that cannot be understood ends its list, as a failure"),
+    Flag(
+      "pages", .value("N|all", \.pages), only: lists,
+      "pages of each list to load, 1 to 500 (default 1; scroll: as many as it reaches)"),
+    Flag(
+      "limit", .value("N", \.limit), only: lists, "stop after this many posters of each list"),
     Flag(
       "language", .value("TAG", \.language), only: lists,
       "language of the titles and their posters, such as ko-KR"),
     Flag(
+      "region", .value("COUNTRY", \.region), only: lists,
+      "country whose releases count, such as KR"),
+    Flag(
+      "backdrops", .on(\.backdrops), only: lists,
+      "the wide pictures of films and series instead of their posters"),
+    Flag(
+      "profiles", .on(\.profiles), only: lists,
+      "pictures of people as well, and of what they are known for"),
+    Flag(
       "api", .value("URL", \.api), only: lists,
-      "the API's base address, its path included (default \(PosterAddress.tmdbAPI))"),
+      "the API's base address, its path included (default \(PosterAddress.tmdbAPI), for Spotify's"
+        + " lists \(PosterAddress.spotifyAPI))"),
     Flag(
       "token-file", .value("FILE", \.tokenFile), only: lists,
-      "read the credential from FILE instead of TMDB_TOKEN or TMDB_API_KEY"),
+      "read the credential from FILE instead of TMDB_TOKEN, TMDB_API_KEY or SPOTIFY_TOKEN"),
     Flag(
-      "dry-run", .on(\.dryRun), only: [.warm], "print the posters' addresses, fetch and store none"),
+      "dry-run", .on(\.dryRun), only: [.warm],
+      "print what would be fetched and about how much it is; fetch list pages only, store nothing"),
+    Flag(
+      "since-last", .on(\.sinceLast), only: [.warm],
+      "leave out the posters that the last run of the same list had"),
     Flag(
       "pin", .on(\.pin), only: [.warm],
       "keep the list's posters from ever being evicted, those that were there already as well"),
@@ -54,7 +81,9 @@ enum FlagTable {
     Flag(
       "size", .value("SIZE", \.size),
       only: [.warm, .get, .pin, .unpin, .evict, .export, .sheet, .scroll],
-      "poster size: \(ImageHost.tmdb.sizes(of: .poster).names) (default w342; export and sheet without a list: all)"
+      "poster size: \(ImageHost.tmdb.sizes(of: .poster).names) (default w342; export and sheet without a list: all);"
+        + " backdrops: \(ImageHost.tmdb.sizes(of: .backdrop).names); profiles:"
+        + " \(ImageHost.tmdb.sizes(of: .profile).names)"
     ),
     Flag(
       "images", .value("URL", \.images),
@@ -86,7 +115,6 @@ enum FlagTable {
     Flag(
       "rows", .value("NAME,…", \.rows), only: [.scroll],
       "rows that scroll sideways above the list, or alone: \(RowName.allCases.names)"),
-    Flag("id", .value("N", \.id), only: [.scroll], "the title that --rows are about"),
     Flag(
       "trace", .value("FILE", \.trace), only: [.scroll],
       "replay the movements in FILE: a trace, or recorded flings"),
@@ -193,11 +221,6 @@ enum FlagTable {
     Flag("help", short: "h", .on(\.help), "print this help"),
     Flag("version", short: "V", .on(\.version), "print the version"),
   ]
-}
-
-/// The lists that `--list` knows.
-enum ListName: String, CaseIterable, Sendable {
-  case trending
 }
 
 /// In which order `ls` lists.

@@ -5,16 +5,18 @@ import ScrollReplay
 extension FlagValues {
   /// What `scroll` replays.
   func scroll(environment: (String) -> String?) throws(PosterError) -> Settings.Scroll {
-    let sections = try scrollSections()
-    guard let last = sections.last else {
+    let (sections, names) = try scrollSections()
+    guard !sections.isEmpty else {
       throw FlagParser.usage(
         "scroll needs a list: --list \(ListName.allCases.names), or --rows NAME,… --id N")
     }
-    guard !flags.offline else {
+    guard !flags.offline || flags.cacheDirectory != nil else {
       throw FlagParser.usage(
-        "scroll needs the network, because list pages are not cached: leave out --offline")
+        "--offline scrolls through what is cached: say where with --cache-dir, or leave it out")
     }
-    let size: PosterSize = try posterSize("size", flags.size) ?? .w342
+    let listing = try servedByDemo.listing(
+      of: sections.map(\.list), names: names, pageLimit: nil, environment: environment)
+    let size = listing.size
     let preview: PosterSize? = try posterSize("ladder", flags.ladder)
     let policy = try scrollPolicy()
     if let preview {
@@ -28,9 +30,7 @@ extension FlagValues {
     }
     if flags.plot == "" { throw FlagParser.usage("--plot needs a file name") }
     return Settings.Scroll(
-      sections: sections,
-      listing: try servedByDemo.listing(
-        of: last.list, pageLimit: nil, environment: environment),
+      sections: sections, listing: listing,
       trace: try scrollTrace(hasRows: sections.contains(where: \.isRow)),
       seconds: try number("seconds", flags.seconds, 0.1...Settings.Scroll.maximumSeconds),
       viewport: try pixels("viewport", flags.viewport, upTo: 100_000)
@@ -47,9 +47,11 @@ extension FlagValues {
     return FlagValues(flags: flags)
   }
 
-  private func scrollSections() throws(PosterError) -> [Settings.Scroll.Section] {
+  /// The sections, and the names that decide which options they take.
+  private func scrollSections() throws(PosterError) -> ([Settings.Scroll.Section], [ListName]) {
     var sections: [Settings.Scroll.Section] = []
-    let list: ListName? = try choice("list", flags.list)
+    var names: [ListName] = []
+    let lists = try listNames() ?? []
     if let rows = flags.rows {
       let media: TMDBList.Media = try choice("media", flags.media) ?? .movie
       guard media == .movie || media == .tv else {
@@ -61,17 +63,19 @@ extension FlagValues {
       for name in rows.split(separator: ",", omittingEmptySubsequences: false) {
         // `choice` returns nothing only for nothing.
         guard let row: RowName = try choice("rows", String(name)) else { continue }
-        let section = Settings.Scroll.Section(list: row.list(media: media, id: id), isRow: true)
+        let section = Settings.Scroll.Section(
+          list: .tmdb(row.list(media: media, id: id)), isRow: true)
         guard !sections.contains(section) else {
           throw FlagParser.usage("--rows names \(name) twice")
         }
         sections.append(section)
+        names.append(row.listName)
       }
-    } else if flags.id != nil {
+    } else if flags.id != nil, !lists.contains(where: { $0.options.contains(.id) }) {
       throw FlagParser.usage("--id is about --rows: name them, or leave it out")
     }
-    if let list { sections.append(.init(list: try resolved(list), isRow: false)) }
-    return sections
+    sections += try servedByDemo.selections(of: lists).map { .init(list: $0, isRow: false) }
+    return (sections, names + lists)
   }
 
   private func scrollTrace(hasRows: Bool) throws(PosterError) -> Settings.Scroll.Trace {
@@ -155,6 +159,14 @@ extension PosterSize {
 }
 
 extension RowName {
+  /// The list's name where it is no row.
+  fileprivate var listName: ListName {
+    switch self {
+    case .similar: .similar
+    case .recommendations: .recommendations
+    }
+  }
+
   /// The list of the row about the title `id`.
   func list(media: TMDBList.Media, id: Int) -> TMDBList {
     switch self {

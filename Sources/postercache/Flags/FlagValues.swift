@@ -36,53 +36,22 @@ struct FlagValues {
 
   /// What `warm` fetches.
   func warm(environment: (String) -> String?) throws(PosterError) -> Settings.Warm {
-    guard let listing = try listing(for: .warm, environment: environment) else {
+    guard let listing = try listing(environment: environment) else {
       throw FlagParser.usage("warm needs a list: --list \(ListName.allCases.names)")
     }
-    guard !flags.pin || !flags.dryRun else {
-      throw FlagParser.usage("--dry-run stores nothing that could be pinned: leave out --pin")
+    if flags.dryRun {
+      let others = [
+        ("pin", flags.pin, "stores nothing that could be pinned"),
+        ("refresh", flags.refresh, "asks about no poster"),
+        ("offline", flags.offline, "tells what would be fetched, which is nothing then"),
+      ]
+      for (name, isGiven, reason) in others where isGiven {
+        throw FlagParser.usage("--dry-run \(reason): leave out --\(name)")
+      }
     }
-    guard !flags.refresh || !flags.dryRun else {
-      throw FlagParser.usage("--dry-run asks about no poster: leave out --refresh")
-    }
-    return Settings.Warm(listing: listing, isDryRun: flags.dryRun, isPinning: flags.pin)
-  }
-
-  /// The list that is named, `nil` if none is.
-  private func listing(
-    for command: CommandName, environment: (String) -> String?
-  ) throws(PosterError) -> Settings.Listing? {
-    guard let list: ListName = try choice("list", flags.list) else { return nil }
-    guard !flags.offline else {
-      throw FlagParser.usage(
-        "\(command.rawValue) --list needs the network, because list pages are not cached:"
-          + " leave out --offline")
-    }
-    return try listing(of: try resolved(list), pageLimit: 1, environment: environment)
-  }
-
-  /// The list that `--list` names, with the options that it takes.
-  func resolved(_ list: ListName) throws(PosterError) -> TMDBList {
-    let media: TMDBList.Media = try choice("media", flags.media) ?? .all
-    let window: TMDBList.Window = try choice("window", flags.window) ?? .day
-    switch list {
-    case .trending: return .trending(media: media, window: window)
-    }
-  }
-
-  /// How much of `list` is wanted, and where from.
-  ///
-  /// - Parameter pageLimit: pages unless `--pages` says how many.
-  func listing(
-    of list: TMDBList, pageLimit: Int?, environment: (String) -> String?
-  ) throws(PosterError) -> Settings.Listing {
-    let pages =
-      flags.pages == "all" ? nil : try integer("pages", flags.pages, 1...500, or: "all")
-    return Settings.Listing(
-      list: list, pageLimit: flags.pages == nil ? pageLimit : pages,
-      posterLimit: try integer("limit", flags.limit, 1...Int.max), language: flags.language,
-      size: try posterSize("size", flags.size) ?? .w342,
-      source: try source(environment: environment))
+    return Settings.Warm(
+      listing: listing, isDryRun: flags.dryRun, isPinning: flags.pin,
+      isSinceLast: flags.sinceLast)
   }
 
   /// What `export` writes.
@@ -92,7 +61,7 @@ struct FlagValues {
     }
     guard flags.limit == nil || flags.list != nil else { throw Self.isAboutList("limit") }
     return Settings.Export(
-      selection: try selection(for: .export, environment: environment), directory: directory)
+      selection: try selection(environment: environment), directory: directory)
   }
 
   /// What `sheet` draws.
@@ -104,26 +73,29 @@ struct FlagValues {
       throw FlagParser.usage("--cached draws what is stored, --list a list: leave out one of them")
     }
     return Settings.Sheet(
-      selection: try selection(for: .sheet, environment: environment),
+      selection: try selection(environment: environment),
       posterLimit: try integer("limit", flags.limit, 1...Int.max),
       columns: try integer("columns", flags.columns, 1...1000) ?? 10,
       cell: try pixels("cell", flags.cell) ?? PixelSize(width: 154, height: 231),
       destination: try destination())
   }
 
-  /// Which posters `command` is about: those of a list, or what is stored.
+  /// Which posters a command is about: those of lists, or what is stored.
   private func selection(
-    for command: CommandName, environment: (String) -> String?
+    environment: (String) -> String?
   ) throws(PosterError) -> Settings.Export.Selection {
-    if let listing = try listing(for: command, environment: environment) { return .list(listing) }
+    if let listing = try listing(environment: environment) { return .list(listing) }
     let others = [
-      ("media", flags.media), ("window", flags.window), ("pages", flags.pages),
-      ("language", flags.language), ("api", flags.api), ("images", flags.images),
-      ("token-file", flags.tokenFile), ("demo", flags.demo ? "" : nil),
-      ("refresh", flags.refresh ? "" : nil),
+      ("media", flags.media != nil), ("window", flags.window != nil), ("id", flags.id != nil),
+      ("query", flags.query != nil), ("filter", !flags.filters.isEmpty),
+      ("from", flags.from != nil), ("strict", flags.strict), ("backdrops", flags.backdrops),
+      ("profiles", flags.profiles), ("pages", flags.pages != nil),
+      ("language", flags.language != nil), ("region", flags.region != nil),
+      ("api", flags.api != nil), ("images", flags.images != nil),
+      ("token-file", flags.tokenFile != nil), ("demo", flags.demo), ("refresh", flags.refresh),
     ]
-    if let name = others.first(where: { $0.1 != nil })?.0 { throw Self.isAboutList(name) }
-    return .stored(size: try posterSize("size", flags.size))
+    if let name = others.first(where: \.1)?.0 { throw Self.isAboutList(name) }
+    return .stored(size: try pictureSize("size", flags.size))
   }
 
   private static func isAboutList(_ name: String) -> PosterError {
@@ -138,7 +110,7 @@ struct FlagValues {
       throw FlagParser.usage(
         "\(command.rawValue) needs an address, or a poster path such as /abc.jpg")
     }
-    let size: PosterSize = try posterSize("size", flags.size) ?? .w342
+    let size = try pictureSize("size", flags.size) ?? .w342
     let images = try imageHost()
     var seen: Set<PosterRequest> = []
     var requests: [PosterRequest] = []
@@ -178,8 +150,8 @@ struct FlagValues {
     // PNG has straight alpha.
     let rendition = size.map { Rendition(.fitting($0), alpha: .straight) }
     return Settings.Get(
-      picture: picture, size: try posterSize("size", flags.size) ?? .w342,
-      source: try servers(api: .tmdbAPI, credential: nil),
+      picture: picture, size: try pictureSize("size", flags.size) ?? .w342,
+      source: try pictureSource(),
       rendition: flags.decode ? Rendition(.full, alpha: .straight) : rendition,
       destination: try destination())
   }
@@ -219,70 +191,6 @@ struct FlagValues {
     return listener
   }
 
-  // MARK: - Servers
-
-  func source(
-    environment: (String) -> String?
-  ) throws(PosterError) -> Settings.Source {
-    if flags.demo {
-      for (name, value) in [("api", flags.api), ("token-file", flags.tokenFile)]
-      where value != nil {
-        throw FlagParser.usage("--demo brings its own servers: leave out --\(name)")
-      }
-      return try servers(api: .tmdbAPI, credential: nil)
-    }
-    let api = try flags.api.map { text throws(PosterError) in try PosterAddress(text) }
-    let credential = try credential(environment: environment)
-    // A server of one's own may want none, and TMDB does not answer without.
-    if credential == nil, api == nil {
-      throw PosterError(
-        .unauthorized,
-        "TMDB wants a credential: set TMDB_TOKEN or TMDB_API_KEY, or try --demo without one")
-    }
-    return try servers(api: api ?? .tmdbAPI, credential: credential)
-  }
-
-  private func servers(
-    api: PosterAddress, credential: Credential?
-  ) throws(PosterError) -> Settings.Source {
-    if flags.demo {
-      guard flags.images == nil else {
-        throw FlagParser.usage("--demo brings its own servers: leave out --images")
-      }
-      guard flags.proxy == nil else {
-        throw FlagParser.usage("--demo needs no proxy: leave out --proxy")
-      }
-      return .demo
-    }
-    return .servers(api: api, images: try imageHost(), credential: credential)
-  }
-
-  private func imageHost() throws(PosterError) -> PosterAddress {
-    try flags.images.map { text throws(PosterError) in try PosterAddress(text) } ?? .tmdbImages
-  }
-
-  private func credential(
-    environment: (String) -> String?
-  ) throws(PosterError) -> Credential? {
-    func parse(_ text: String, from origin: String) throws(PosterError) -> Credential {
-      do {
-        return try Credential(tmdb: text)
-      } catch {
-        throw PosterError(.unauthorized, "\(origin): \(error.message)")
-      }
-    }
-    if let file = flags.tokenFile {
-      guard let text = TokenFile.text(at: file) else {
-        throw PosterError(.unauthorized, "the token file \(file) cannot be read")
-      }
-      return try parse(text, from: file)
-    }
-    for name in ["TMDB_TOKEN", "TMDB_API_KEY"] {
-      if let text = environment(name), !text.isEmpty { return try parse(text, from: name) }
-    }
-    return nil
-  }
-
   // MARK: - Values
 
   /// One of a few words, `nil` if the option was not given.
@@ -301,8 +209,18 @@ struct FlagValues {
 
   /// One of the sizes in which there are posters, `nil` if the option was not given.
   func posterSize(_ name: String, _ text: String?) throws(PosterError) -> PosterSize? {
+    try size(name, text, among: ImageHost.tmdb.sizes(of: .poster))
+  }
+
+  /// One of the sizes in which there are pictures, `nil` if the option was not given.
+  private func pictureSize(_ name: String, _ text: String?) throws(PosterError) -> PosterSize? {
+    try size(name, text, among: ImageHost.tmdb.allSizes(of: []))
+  }
+
+  private func size(
+    _ name: String, _ text: String?, among sizes: [PosterSize]
+  ) throws(PosterError) -> PosterSize? {
     guard let text else { return nil }
-    let sizes = ImageHost.tmdb.sizes(of: .poster)
     guard let size = sizes.first(where: { $0.rawValue == text }) else {
       throw FlagParser.usage(
         "--\(name) takes \(sizes.names), not \(text)"

@@ -16,6 +16,10 @@ struct RawFlags: Equatable, Sendable {
   var decode = false
   var cached = false
   var simulate = false
+  var strict = false
+  var backdrops = false
+  var profiles = false
+  var sinceLast = false
 
   var progress: String?
   var cacheDirectory: String?
@@ -35,7 +39,11 @@ struct RawFlags: Equatable, Sendable {
   var window: String?
   var pages: String?
   var limit: String?
+  var query: String?
+  var filters: [String] = []
+  var from: String?
   var language: String?
+  var region: String?
   var size: String?
   var api: String?
   var images: String?

@@ -6,8 +6,8 @@ extension Settings {
   struct Scroll: Sendable {
     /// The lists, from top to bottom: rows that scroll sideways, then the grid.
     var sections: [Section]
-    /// How many pages and posters of each list at most, and how and where they are asked for; its
-    /// ``Listing/list`` is that of the last section.
+    /// The lists of ``sections``, how many pages and posters of each at most, and how and where they are
+    /// asked for.
     var listing: Listing
     var trace: Trace
     /// How long to scroll, in seconds; `nil` for all of the trace.
@@ -30,7 +30,7 @@ extension Settings {
 
     /// A list and how it is shown.
     struct Section: Sendable, Equatable {
-      var list: TMDBList
+      var list: ListSelection
       /// Whether it is one row that scrolls sideways, or else a grid.
       var isRow: Bool
     }

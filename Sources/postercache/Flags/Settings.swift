@@ -28,25 +28,15 @@ struct Settings: Sendable {
     case demoOrigin(DemoListener)
   }
 
-  /// The posters of a list.
-  struct Listing: Sendable {
-    var list: TMDBList
-    /// Pages to ask for, `nil` for all.
-    var pageLimit: Int?
-    /// Posters to ask for, `nil` for all.
-    var posterLimit: Int?
-    var language: String?
-    var size: PosterSize
-    var source: Source
-  }
-
   /// What `warm` fetches.
   struct Warm: Sendable {
     var listing: Listing
-    /// Only addresses are wanted.
+    /// Only what would be fetched is wanted.
     var isDryRun: Bool
     /// What is stored at the end is to be pinned.
     var isPinning: Bool
+    /// What the last run of the same list had is left out.
+    var isSinceLast: Bool
   }
 
   /// What `export` writes and where.
@@ -55,7 +45,7 @@ struct Settings: Sendable {
     enum Selection: Sendable {
       /// All; of one size if one is named.
       case stored(size: PosterSize?)
-      /// Those of a list.
+      /// Those of lists.
       case list(Listing)
     }
     var selection: Selection
@@ -94,13 +84,6 @@ struct Settings: Sendable {
     case file(String)
     /// Nowhere: JSON about it is all that is wanted of `get`.
     case nowhere
-  }
-
-  /// Which servers to use.
-  enum Source: Sendable, Equatable {
-    /// The embedded origin, started for this command.
-    case demo
-    case servers(api: PosterAddress, images: PosterAddress, credential: Credential?)
   }
 
   /// How `demo-origin` listens and answers.

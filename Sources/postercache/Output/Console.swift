@@ -79,21 +79,28 @@ struct Console: Sendable {
   }
 
   /// What ``failure(_:about:)`` says.
-  static func words(for error: PosterError, about address: PosterAddress) -> String {
+  static func words(for error: PosterError, about address: PosterAddress?) -> String {
     let words = error.description
+    guard let address else { return words }
     return words.contains(address.redacted) ? words : "\(words): \(address.redacted)"
   }
 
   /// Failures that are told one by one unless more is wanted.
   private static let toldFailures = 10
 
-  /// Several failures: the first of them one by one, all of them when verbose.
-  func failures(_ messages: [String]) {
-    let told = output.isVerbose ? messages.count : Self.toldFailures
+  /// Several failures: the first of them one by one, all that are known when verbose.
+  ///
+  /// - Parameters:
+  ///   - count: how many there are in all; as many as `messages` unless given.
+  ///   - noun: what each of them is called.
+  func failures(_ messages: [String], count: Int? = nil, noun: String = "failure") {
+    let count = count ?? messages.count
+    let told = output.isVerbose ? messages.count : min(Self.toldFailures, messages.count)
     for message in messages.prefix(told) { failure(message) }
-    if messages.count > told {
-      failure("and \(counted(messages.count - told, "more failure")); -v tells all")
-    }
+    guard count > told else { return }
+    let hint =
+      messages.count == told ? "" : messages.count == count ? "; -v tells all" : "; -v tells more"
+    failure("and \(counted(count - told, "more \(noun)"))\(hint)")
   }
 
   /// What a person wants to know and a program does not; nothing when quiet.

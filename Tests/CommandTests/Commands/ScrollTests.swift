@@ -236,7 +236,7 @@ struct ScrollTests {
     #expect(result.status == 1)
     let json = try result.decoded(as: ScrollJSON.self)
     #expect(json.failed == 1 && json.failures.map(\.status) == [404])
-    #expect(json.failures[0].url.hasSuffix(path))
+    #expect(json.failures[0].url?.hasSuffix(path) == true)
     #expect(result.errorLines.count == 1 && result.errors.contains(path))
     #expect(json.latencyMs == nil && json.bytesPerSecond == nil)
   }

@@ -16,6 +16,7 @@ struct SheetTests {
     var columns: Int
     var posters: Int
     var missing: Int
+    var empty: Int
     var bytes: Int
   }
 
@@ -35,10 +36,15 @@ struct SheetTests {
   }
 
   /// The sheet that holds `images` of `cell` pixels, `nil` for a missing one.
-  private func expected(_ images: [PosterImage?], columns: Int, cell: PixelSize) -> Bitmap {
-    var sheet = ContactSheet(
-      ContactSheet.Layout(count: images.count, columns: columns, cell: cell))
-    for (index, image) in images.enumerated() {
+  ///
+  /// - Parameter empty: cells that belong to none of them.
+  private func expected(
+    _ images: [PosterImage?], columns: Int, cell: PixelSize, empty: [Int] = []
+  ) -> Bitmap {
+    let count = images.count + empty.count
+    var sheet = ContactSheet(ContactSheet.Layout(count: count, columns: columns, cell: cell))
+    let cells = (0..<count).filter { !empty.contains($0) }
+    for (index, image) in zip(cells, images) {
       if let image { sheet.draw(image.bitmap, at: index) } else { sheet.drawMissing(at: index) }
     }
     return sheet.bitmap
@@ -74,14 +80,15 @@ struct SheetTests {
     let result = await list(place, "-o", file, "--columns", "7", "--cell", "40x60", "--json")
     #expect(result.status == 0 && result.errors.isEmpty)
     #expect(
-      result.keys == ["file", "width", "height", "columns", "posters", "missing", "bytes"])
+      result.keys == ["file", "width", "height", "columns", "posters", "missing", "empty", "bytes"])
     let json = try result.decoded(as: SheetJSON.self)
     let addresses = try await addresses(place)
     #expect(json.posters == addresses.count && json.missing == 0 && json.columns == 7)
-    #expect(json.file == file)
+    #expect(json.file == file && json.empty == 2)
     let images = try addresses.map { try decoded($0, fitting: cell) }
     let picture = try picture(file)
-    #expect(isSame(picture.bitmap, expected(images, columns: 7, cell: cell)))
+    // A film without a poster and a person keep their places.
+    #expect(isSame(picture.bitmap, expected(images, columns: 7, cell: cell, empty: [5, 17])))
     #expect((json.width, json.height) == (picture.fullSize.width, picture.fullSize.height))
     // They are in the cache now, and the next sheet fetches none.
     let requests = place.imageRequests

@@ -9,7 +9,7 @@ struct ScrollSettingsTests {
   @Test func `the defaults are those of the help`() throws {
     let scroll = try scroll("scroll --list trending --demo")
     #expect(
-      scroll.sections == [.init(list: .trending(media: .all, window: .day), isRow: false)])
+      scroll.sections == [.init(list: .tmdb(.trending(media: .all, window: .day)), isRow: false)])
     #expect(scroll.listing.pageLimit == nil && scroll.listing.posterLimit == nil)
     #expect(scroll.listing.size == .w342 && scroll.listing.source == .demo)
     #expect(
@@ -29,7 +29,7 @@ struct ScrollSettingsTests {
       --plot out.png --cache-dir c --demo --latency 0.2s --bandwidth 5M
       """)
     #expect(
-      scroll.sections == [.init(list: .trending(media: .tv, window: .week), isRow: false)])
+      scroll.sections == [.init(list: .tmdb(.trending(media: .tv, window: .week)), isRow: false)])
     #expect(scroll.listing.pageLimit == 3 && scroll.listing.posterLimit == 50)
     #expect(scroll.listing.language == "ko-KR" && scroll.listing.size == .w500)
     #expect(scroll.trace == .file("t.json") && scroll.seconds == 2.5)
@@ -44,15 +44,15 @@ struct ScrollSettingsTests {
       "scroll --list trending --media tv --rows similar,recommendations --id 7 --demo")
     #expect(
       both.sections == [
-        .init(list: RowName.similar.list(media: .tv, id: 7), isRow: true),
-        .init(list: RowName.recommendations.list(media: .tv, id: 7), isRow: true),
-        .init(list: .trending(media: .tv, window: .day), isRow: false),
+        .init(list: .tmdb(RowName.similar.list(media: .tv, id: 7)), isRow: true),
+        .init(list: .tmdb(RowName.recommendations.list(media: .tv, id: 7)), isRow: true),
+        .init(list: .tmdb(.trending(media: .tv, window: .day)), isRow: false),
       ])
     let alone = try scroll("scroll --rows recommendations --id 7 --demo")
     #expect(
       alone.trace == .seed(1, .rows)
         && alone.sections == [
-          .init(list: RowName.recommendations.list(media: .movie, id: 7), isRow: true)
+          .init(list: .tmdb(RowName.recommendations.list(media: .movie, id: 7)), isRow: true)
         ])
   }
 
@@ -115,7 +115,7 @@ struct ScrollSettingsTests {
     ("scroll --rows similar,similar --id 7 --demo", "twice"),
     ("scroll --rows similar, --id 7 --demo", "--rows takes similar, recommendations"),
     ("scroll --rows similar --id 7 --media all --demo", "movie or tv"),
-    ("scroll --list trending --demo --offline", "leave out --offline"),
+    ("scroll --list trending --demo --offline", "--cache-dir"),
     ("scroll --list trending --demo now", "does not know"),
     ("scroll --list trending --simulate --api http://a.test/3", "leave out --api"),
   ])

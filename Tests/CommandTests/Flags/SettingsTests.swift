@@ -10,14 +10,14 @@ struct SettingsTests {
   @Test func `the defaults are the contract's`() throws {
     let settings = try settings("warm --list trending", ["TMDB_API_KEY": Self.key])
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
-    #expect(warm.listing.list == .trending(media: .all, window: .day))
+    #expect(warm.listing.lists == [.tmdb(.trending(media: .all, window: .day))])
     #expect(
       warm.listing.pageLimit == 1 && warm.listing.posterLimit == nil && warm.listing.language == nil
     )
-    #expect(warm.listing.size == .w342 && !warm.isDryRun && !warm.isPinning)
-    #expect(
-      warm.listing.source
-        == .servers(api: .tmdbAPI, images: .tmdbImages, credential: .apiKey(Self.key)))
+    #expect(warm.listing.size == .w342 && !warm.isDryRun && !warm.isPinning && !warm.isSinceLast)
+    #expect(warm.listing.pictures == .posters && !warm.listing.isStrict)
+    let key = Settings.Servers.API(address: .tmdbAPI, credential: .apiKey(Self.key))
+    #expect(warm.listing.source == .servers(Settings.Servers(tmdb: key)))
     #expect(settings.output == Settings.Output())
     #expect(settings.pipeline.fetching == FetchConfiguration())
     #expect(settings.pipeline.memoryLimit == MemoryLimits.standard.posters)
@@ -33,14 +33,16 @@ struct SettingsTests {
       --connect-timeout 0.5 --retries 0 --max-bytes 1M --proxy http://p.test:1 --cacert ca.pem
       """)
     guard case .warm(let warm) = settings.action else { throw Unexpected() }
-    #expect(warm.listing.list == .trending(media: .tv, window: .week))
+    #expect(warm.listing.lists == [.tmdb(.trending(media: .tv, window: .week))])
     #expect(
       warm.listing.pageLimit == nil && warm.listing.posterLimit == 50
         && warm.listing.language == "ko-KR")
     #expect(warm.listing.size == .w780 && warm.isDryRun)
     let api = try PosterAddress("http://a.test/3")
     let images = try PosterAddress("http://i.test/t/p")
-    #expect(warm.listing.source == .servers(api: api, images: images, credential: nil))
+    #expect(
+      warm.listing.source
+        == .servers(Settings.Servers(tmdb: .init(address: api, credential: nil), images: images)))
     #expect(
       settings.output
         == Settings.Output(isJSON: true, isVerbose: true, progress: .never))
@@ -108,7 +110,7 @@ struct SettingsTests {
   @Test(arguments: [
     ("", "no command"), ("ls more", "does not know what to do with more"),
     ("get /a /b", "does not know what to do with /b"), ("warm", "--list trending"),
-    ("warm --list popular", "--list takes trending"),
+    ("warm --list populer", "did you mean popular?"),
     ("warm --list trending --media film", "all, movie, tv, person"),
     ("warm --list trending --window month", "day, week"),
     ("warm --list trending --size w343", "did you mean w342?"),
@@ -121,8 +123,7 @@ struct SettingsTests {
     ("warm --list trending --demo --images http://x.test", "leave out --images"),
     ("warm --list trending --demo --token-file x", "leave out --token-file"),
     ("warm --list trending --demo --proxy http://x.test", "leave out --proxy"),
-    ("warm --list trending --demo --offline", "list pages are not cached"),
-    ("warm --list trending --offline", "leave out --offline"),
+    ("warm --list trending --demo --offline --dry-run", "leave out --offline"),
     ("ls -qv", "contradict"), ("get", "needs an address"), ("get poster.jpg", "http"),
     ("get ftp://h/x", "http"),
     ("get /a --json -o -", "both want standard output"), ("get /a --output=", "file name"),
@@ -135,16 +136,14 @@ struct SettingsTests {
     ("export", "--to DIR"), ("export --to=", "--to DIR"), ("export /a.jpg --to x", "/a.jpg"),
     ("export --to x --pages 2", "--pages is about a list"), ("export --to x --demo", "--demo"),
     ("export --to x --images http://h.test", "--images is about a list"),
-    ("export --to x --list trending --demo --offline", "leave out --offline"),
     ("export --to x --list trending --demo --api http://x.test", "leave out --api"),
-    ("export --to x --list popular", "trending"), ("export --to x --size w1", "--size takes"),
+    ("export --to x --list trendy", "trending"), ("export --to x --size w1", "--size takes"),
     ("sheet", "-o FILE.png"), ("sheet --json", "-o FILE.png"), ("sheet --output=", "file name"),
     ("sheet -o x --cached --list trending", "leave out one"), ("sheet x -o y", "what to do with x"),
     ("sheet -o x --columns 0", "1 to 1000"), ("sheet -o x --cell 154", "154x231"),
     ("sheet -o x --cell 0x9", "154x231"), ("sheet -o x --cell 9x9x9", "154x231"),
     ("sheet -o x --cell 70000x9", "154x231"), ("sheet -o x --pages 2", "--pages is about a list"),
     ("sheet -o x --refresh", "--refresh is about a list"), ("sheet -o - --json", "both want"),
-    ("sheet -o x --list trending --demo --offline", "leave out --offline"),
     ("get /a --fitting 9", "154x231"), ("get /a --fitting -1x9", "154x231"),
     ("get /a --fitting 9x9 --decode", "leave out --decode"),
     ("verify now", "does not know"),
@@ -215,7 +214,7 @@ struct SettingsTests {
     else { throw Unexpected() }
     #expect(size.bytes == 512 << 20 && nothing.bytes == 0)
     #expect(all.directory == "out" && some.directory == "o/p")
-    #expect(listing.list == .trending(media: .tv, window: .day) && listing.size == .w342)
+    #expect(listing.lists == [.tmdb(.trending(media: .tv, window: .day))] && listing.size == .w342)
     #expect(listing.pageLimit == 3 && listing.posterLimit == 7 && listing.source == .demo)
     let error = try #require(throws: PosterError.self) {
       try settings("export --to o --list trending")
@@ -255,9 +254,9 @@ struct SettingsTests {
   ) throws -> Credential? {
     let settings = try settings("warm --list trending \(options)", environment)
     guard case .warm(let warm) = settings.action,
-      case .servers(_, _, let credential) = warm.listing.source
+      case .servers(let servers) = warm.listing.source
     else { throw Unexpected() }
-    return credential
+    return servers.tmdb.credential
   }
 
   private func write(_ text: String, to path: String) throws {

@@ -42,6 +42,14 @@ struct Workplace {
     await PosterCacheBinary.run(arguments + ["--cache-dir", cache])
   }
 
+  /// The addresses that `warm` would fetch.
+  func dryRun() async throws -> [String] {
+    let result = await PosterCacheBinary.run(
+      warmArguments(["--dry-run"]).filter { $0 != "--json" },
+      environment: ["TMDB_API_KEY": Self.key])
+    return result.output.split(separator: "\n").map(String.init)
+  }
+
   /// The number of posters stored.
   func storedCount() async throws -> Int {
     try await run("stats", "--json").decoded(as: [String: Int].self)["entries"] ?? -1
@@ -91,9 +99,11 @@ struct WarmJSON: Decodable {
     var noPath: Int
     var duplicate: Int
     var unsupported: Int
+    var sinceLast = 0
   }
   struct Failure: Decodable {
-    var url: String
+    /// `nil` for a page that has none.
+    var url: String?
     var status: Int?
     var error: String
   }
@@ -109,4 +119,30 @@ struct WarmJSON: Decodable {
   var bytes: Int
   var seconds: Double
   var failures: [Failure]
+  var lists: [List]
+  var faults: [Fault]
+  /// Of a search.
+  var results: [Found]?
+  /// Of a dry run.
+  var wouldFetch: Int?
+  var estimatedBytes: Int?
+
+  struct List: Decodable {
+    var list: String
+    var pages: Int
+    var items: Int
+    var posters: Int
+    var skipped: Skipped
+    var failedPages: Int
+  }
+  struct Fault: Decodable, Equatable {
+    var list: String
+    var place: String
+    var reason: String
+  }
+  struct Found: Decodable, Equatable {
+    var kind: String
+    var id: String?
+    var title: String?
+  }
 }

@@ -107,6 +107,23 @@ struct ImageHostConfigurationTests {
     #expect(error?.description.contains(Self.key) == false)
   }
 
+  @Test func `what was kept in a configuration's place is asked for once more`() async throws {
+    let asked = Monitor<[PageRequest]>([])
+    let host = try await ImageHost.loaded(credential: nil) { request throws(PosterError) in
+      let isFirst = asked.withLock { requests in
+        requests.append(request)
+        return requests.count == 1
+      }
+      let text =
+        isFirst ? #"{"status_code":25}"# : #"{"images":{"base_url":"http://h.test/t/p/"}}"#
+      return PageResponse(status: 200, body: PosterBody(copying: text.utf8))
+    }
+    #expect(try host == ImageHost(PosterAddress("http://h.test/t/p/")))
+    let requests = asked.withLock { $0 }
+    #expect(requests.map(\.mode) == [nil, .refresh])
+    #expect(requests.map(\.leastLifetimeSeconds) == [259_200, 259_200])
+  }
+
   @Test func `the configuration is asked for once in three days, below the API's path`()
     async throws
   {

@@ -73,7 +73,7 @@ struct DemoOriginTests {
 
   @Test(arguments: [
     "/3/nonsense", "/3/", "/3", "/3/trending/all", "/3/trending/all/month", "/3/trending/book/day",
-    "/3/trending/all/day/more", "/3/configuration/", "/3/movie/1/similar", "/3/movie/x/similar",
+    "/3/trending/all/day/more", "/3/configuration/", "/3/movie/0/similar", "/3/movie/x/similar",
     "/3/person/1001/similar", "/3/all/1001/recommendations", "/3/movie/1001/reviews",
     "/3/movie/1001", "/3/movie/-1/similar",
   ])
