@@ -166,7 +166,7 @@ struct DiskProcessTests {
     let directory = TemporaryDirectory()
     let cache = try DiskCache(directory: directory.path)
     // So many that looking at the whole index takes a while, and all threads are at it at once.
-    for number in 0..<6000 {
+    for number in 0..<3000 {
       cache.insert(TorturePoster.make(TorturePoster.tinyNumbers + number, version: 1))
     }
     try cache.flush()
