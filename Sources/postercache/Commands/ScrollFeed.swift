@@ -37,21 +37,35 @@ struct ScrollFeed: FeedSource {
 
   private var feed: any FeedSource
   private let section: Int
+  private let refusal: @Sendable (FeedPage) -> PosterError?
+  /// Nothing more of it is wanted.
+  private var isOver = false
   private let failures: Failures
 
-  /// - Parameter section: the list's place on the screen.
-  init(_ feed: any FeedSource, section: Int, noting failures: Failures) {
+  /// - Parameters:
+  ///   - section: the list's place on the screen.
+  ///   - refusal: why a page is not to be taken, which ends the list; `nil` for one that is.
+  init(
+    _ feed: any FeedSource, section: Int, noting failures: Failures,
+    refusal: @escaping @Sendable (FeedPage) -> PosterError?
+  ) {
     self.feed = feed
     self.section = section
+    self.refusal = refusal
     self.failures = failures
   }
 
-  var hasNextPage: Bool { feed.hasNextPage }
+  var hasNextPage: Bool { !isOver && feed.hasNextPage }
 
   mutating func nextPage() async throws(PosterError) -> FeedPage? {
+    guard hasNextPage else { return nil }
     let address = feed.nextPageAddress
-    do {
+    do throws(PosterError) {
       let page = try await feed.nextPage()
+      if let page, let error = refusal(page) {
+        isOver = true
+        throw error
+      }
       failures.pageDidEnd(of: section, address, nil)
       return page
     } catch {

@@ -133,8 +133,12 @@ struct ScrollReplayRun {
     // Before there is anything that could be missed.
     let changes = prefetcher.changes
     for (index, feed) in feeds.enumerated() {
+      let (listing, list) = (options.listing, options.sections[index].list)
+      let scrolled = ScrollFeed(feed, section: index, noting: failures) {
+        listing.refusal(of: $0, from: list)
+      }
       prefetcher.appendSection(
-        ScrollFeed(feed, section: index, noting: failures), layout: layout.sections[index].layout,
+        scrolled, layout: layout.sections[index].layout,
         spacingBefore: layout.sections[index].spacingBefore)
     }
     var waiting = Set(options.sections.indices)

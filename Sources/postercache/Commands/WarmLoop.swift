@@ -184,11 +184,11 @@ struct WarmLoop {
       return
     }
     defer { self.foresight = foresight }
-    for wanted in wanted {
-      let isMissing = try foresight.wouldFetch(wanted.request, through: pipeline)
-      guard isMissing, !console.output.isJSON else { continue }
-      try console.result(wanted.request.address.canonical + "\n")
+    var lines = ""
+    for wanted in wanted where try foresight.wouldFetch(wanted.request, through: pipeline) {
+      lines += wanted.request.address.canonical + "\n"
     }
+    if !console.output.isJSON, !lines.isEmpty { try console.result(lines) }
   }
 
   /// Prints what a search has found.
