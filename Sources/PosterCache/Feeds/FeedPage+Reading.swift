@@ -1,7 +1,7 @@
 extension FeedPage {
   /// What `read` makes of the page that `request` asks for. What is no page although its server says that
-  /// all is well (status 200) is asked for once more, past every cache: it may have come half, or from
-  /// somebody on the way, or be a complaint that was kept as if it were a page.
+  /// all is well (``PosterError/Code/malformedPage``) is asked for once more, past every cache: it may have
+  /// come half, or from somebody on the way.
   static func read<Content>(
     _ request: PageRequest, _ load: Load, _ read: (PageResponse) throws(PosterError) -> Content
   ) async throws(PosterError) -> Content {
@@ -9,7 +9,7 @@ extension FeedPage {
     do throws(PosterError) {
       return try read(response)
     } catch {
-      guard response.status == 200 else { throw error }
+      guard error.code == .malformedPage else { throw error }
     }
     var again = request
     again.mode = .refresh

@@ -75,7 +75,7 @@ struct LineSplitterTests {
   @Test func `never more is held than the longest line`() {
     var splitter = LineSplitter()
     let piece = [UInt8](repeating: 0x78, count: 1 << 20)
-    for _ in 0..<100 {
+    for _ in 0..<60 {
       piece.withUnsafeBytes { bytes in
         var position = 0
         precondition(splitter.nextLine(in: bytes, at: &position) == nil)
@@ -94,7 +94,10 @@ struct LineSplitterTests {
         lines.append([])
         if index + 1 < bytes.count, bytes[index + 1] == 0x0A { index += 1 }
       case 0x0A: lines.append([])
-      case let byte: lines[lines.count - 1].append(byte)
+      default:
+        let rest = bytes[index...].prefix { $0 != 0x0A && $0 != 0x0D }
+        lines[lines.count - 1] += rest
+        index += rest.count - 1
       }
       index += 1
     }
@@ -118,8 +121,8 @@ struct LineSplitterTests {
       [0xFF], [0], Array("http://a.example/b.jpg".utf8), [0x0A, 0x0A],
       [UInt8](repeating: 0x78, count: 5000), [UInt8](repeating: 0x20, count: 5000),
     ]
-    for round in 0..<100 {
-      let count = Int.random(in: 0...60, using: &generator)
+    for round in 0..<60 {
+      let count = Int.random(in: 0...30, using: &generator)
       let list = (0..<count).flatMap { _ in words.randomElement(using: &generator) ?? [] }
       var pieces: [[UInt8]] = []
       var rest = list[...]

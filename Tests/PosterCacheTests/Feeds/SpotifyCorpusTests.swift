@@ -20,6 +20,10 @@ struct SpotifyCorpusTests {
 
   private struct Owner: Decodable {
     let displayName: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case displayName = "display_name"
+    }
   }
 
   private struct Album: Decodable {

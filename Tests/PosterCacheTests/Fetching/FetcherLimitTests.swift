@@ -203,7 +203,8 @@ struct FetcherLimitTests {
     configuration.stallTimeoutSeconds = 1
     let gate = Gate()
     try withServer(configuration) { _ in
-      [.response(body: [0xFF, 0xD8, 0xFF], announcing: 1000), .wait(gate)]
+      // The mean over all of its time has to fall below a byte a second.
+      [.response(body: [0xFF], announcing: 1000), .wait(gate)]
     } run: { server, fetcher throws in
       let outcome = try fetcher.outcome(of: server.address("/"))
       #expect(outcome.code == .timedOut)
