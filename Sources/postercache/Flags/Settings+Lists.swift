@@ -50,13 +50,14 @@ extension Settings {
     var images: PosterAddress?
 
     /// The embedded origin under the name that stands for it; any key and token will do.
-    // Constants that every demo parses; they cannot fail.
     static let demo = Servers(
-      tmdb: API(address: try! PosterAddress("http://demo.test/3"), credential: .apiKey("demo")),  // see above
-      spotify: API(
-        address: try! PosterAddress("http://demo.test/v1"),  // see above
-        credential: .bearerToken("demo")),
-      images: try! PosterAddress("http://demo.test/t/p/"))  // see above
+      tmdb: API(address: demoAddress("3"), credential: .apiKey("demo")),
+      spotify: API(address: demoAddress("v1"), credential: .bearerToken("demo")),
+      images: demoAddress("t/p/"))
+
+    private static func demoAddress(_ path: String) -> PosterAddress {
+      try! PosterAddress("http://demo.test/\(path)")  // three constants, all of which parse
+    }
   }
 }
 

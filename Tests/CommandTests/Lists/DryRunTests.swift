@@ -64,9 +64,8 @@ struct DryRunTests {
     let other = await own("--size", "w300")
     #expect(other.status == 2 && other.output.isEmpty)
     #expect(
-      other.errors
-        == "postercache: --size takes w92, w154, w185, w342, w500, w780, original, not w300;"
-        + " did you mean w500?" || other.errors.hasPrefix("postercache: --size takes w92, w154"))
+      other.errors.hasPrefix(
+        "postercache: --size takes w92, w154, w185, w342, w500, w780, original, not w300"))
     #expect(other.errorLines.count == 1)
     #expect(place.origin.requestCount(of: "/3/trending/all/day") == lists)
     // A configuration that cannot be had costs a line for those who want to know.
