@@ -6,22 +6,26 @@ struct SourceFile {
   /// Relative to the checkout's root.
   let path: String
   let lines: [Substring]
+  /// The modules that it imports.
+  let imports: Set<String>
+
+  init(path: String, lines: [Substring]) {
+    self.path = path
+    self.lines = lines
+    imports = Set(lines.compactMap(Self.importedModule))
+  }
 
   /// The text without comments that have a line for themselves.
   var code: String {
     lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
   }
 
-  /// The modules that it imports.
-  var imports: Set<String> {
-    Set(
-      lines.compactMap { line in
-        let words = line.split(separator: " ")
-        guard let index = words.firstIndex(of: "import"), words.count > index + 1, index <= 1 else {
-          return nil
-        }
-        return String(words[index + 1])
-      })
+  private static func importedModule(_ line: Substring) -> String? {
+    let words = line.split(separator: " ", maxSplits: 3)
+    guard let index = words.firstIndex(of: "import"), words.count > index + 1, index <= 1 else {
+      return nil
+    }
+    return String(words[index + 1])
   }
 
   /// The Swift files below some folders of the checkout.

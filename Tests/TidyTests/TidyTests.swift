@@ -7,8 +7,13 @@ import Testing
 struct TidyTests {
   private let files: [SourceFile]
 
+  /// Read once, not for every test.
+  private static let all = Result {
+    try SourceFile.all(in: ["Sources", "Tests", "Benchmarks", "Examples"])
+  }
+
   init() throws {
-    files = try SourceFile.all(in: ["Sources", "Tests", "Benchmarks", "Examples"])
+    files = try Self.all.get()
     try #require(files.count > 100)
   }
 
