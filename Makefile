@@ -29,10 +29,12 @@ bench-scroll:
 	"$$($(RELEASE) --show-bin-path)/postercache-bench" scroll \
 	  --json .build/bench/scroll.json --markdown .build/bench/scroll.md --plots .build/bench
 
-# Kills N processes in the middle of writing, 1000 unless told otherwise.
+# Kills N processes in the middle of writing, 1000 unless told otherwise, and lets four use one directory for
+# two minutes.
 N ?= 1000
 crash:
-	POSTERCACHE_CRASHES=$(N) scripts/test --filter DiskCrashTests
+	POSTERCACHE_CRASHES=$(N) POSTERCACHE_TORTURE_SECONDS=120 \
+	  scripts/test --filter 'DiskCrashTests|four processes read, warm, trim and clear'
 
 # Feeds each decoder with damaged pictures for as many seconds.
 SECONDS ?= 60

@@ -1,15 +1,20 @@
+import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
 @testable import PosterCache
 
+/// How long processes use one directory at once.
+private let seconds =
+  ProcessInfo.processInfo.environment["POSTERCACHE_TORTURE_SECONDS"].flatMap { Int($0) } ?? 8
+
 /// Several processes on one directory, and what dead ones leave to the others.
-@Suite(.timeLimit(.minutes(10)))
+///
+/// `POSTERCACHE_TORTURE_SECONDS` sets how long they use it at once, 8 s unless given.
+@Suite(.timeLimit(.minutes(10 + seconds / 60)))
 struct DiskProcessTests {
-  @Test func `four processes read, warm, trim and clear one directory for 20 seconds`()
-    async throws
-  {
+  @Test func `four processes read, warm, trim and clear one directory at once`() async throws {
     var generator = SeededGenerator()
     let seed = generator.seed
     let directory = TemporaryDirectory()
@@ -18,7 +23,7 @@ struct DiskProcessTests {
     let processes = ["read", "warm", "trim", "clear"].map { mode in
       TortureProcess.start(
         mode, directory.path, seed: generator.next(),
-        ["count=700", "seconds=20", "version=1000"])
+        ["count=700", "seconds=\(seconds)", "version=1000"])
     }
     for process in processes {
       let result = await process.result()
@@ -33,7 +38,7 @@ struct DiskProcessTests {
     let statistics = try cache.statistics()
     #expect(statistics.limit == limit && statistics.bytes <= limit, "seed \(seed)")
     // They had something to do.
-    #expect(statistics.hits > 1000 && statistics.misses > 1000, "\(statistics), seed \(seed)")
+    #expect(statistics.hits > 500 && statistics.misses > 500, "\(statistics), seed \(seed)")
     #expect(versions.allSatisfy { $0.value >= 1000 }, "seed \(seed)")
     cache.close()
     try inspection.expectSound("seed \(seed)")
