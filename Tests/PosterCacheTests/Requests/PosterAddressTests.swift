@@ -54,7 +54,7 @@ struct PosterAddressTests {
     #expect(try PosterAddress(text).canonical == text)
   }
 
-  @Test(arguments: [16_384, 16_385, 70_000, 9_000_000])
+  @Test(arguments: [16_384, 16_385, 70_000, 1_000_000])
   func `no way leads to an address that is too long`(length: Int) throws {
     let isShort = length <= PosterAddress.maximumLength
     let base = "http://example.org/"
