@@ -22,11 +22,12 @@ struct PipelinePageTests {
   }
 
   private func withPipeline(
-    _ origin: CachingOrigin, _ change: (inout PosterPipeline.Configuration) -> Void = { _ in },
+    _ origin: CachingOrigin, isOffline: Bool = false, warnings: Warnings? = nil,
     _ body: (PosterPipeline) async throws -> Void
   ) async throws {
     var configuration = origin.configuration(directory)
-    change(&configuration)
+    configuration.isOffline = isOffline
+    if let warnings { configuration.onWarning = warnings.add }
     let pipeline = try PosterPipeline(configuration)
     do {
       try await body(pipeline)
@@ -136,7 +137,7 @@ struct PipelinePageTests {
     let request = try request(origin)
     try await withPipeline(origin) { _ = try await $0.page(request) }
     origin.now += 100 * 86_400
-    try await withPipeline(origin, { $0.isOffline = true }) { pipeline in
+    try await withPipeline(origin, isOffline: true) { pipeline in
       #expect(try await pipeline.page(request).source == .disk)
       var other = request
       other.address = try PosterAddress(origin.server.address("/3/list?page=2"))
@@ -146,7 +147,7 @@ struct PipelinePageTests {
     origin.set { $0.headers = ["Cache-Control: max-age=5, must-revalidate"] }
     try await withPipeline(origin) { _ = try await $0.page(request) }
     origin.now += 6
-    try await withPipeline(origin, { $0.isOffline = true }) { pipeline in
+    try await withPipeline(origin, isOffline: true) { pipeline in
       let error = await #expect(throws: PosterError.self) { try await pipeline.page(request) }
       #expect(error?.code == .offline)
     }
@@ -156,7 +157,7 @@ struct PipelinePageTests {
     let origin = origin(["Cache-Control: max-age=10, stale-if-error=100"])
     let request = try request(origin)
     let warnings = Warnings()
-    try await withPipeline(origin, { $0.onWarning = warnings.add }) { pipeline in
+    try await withPipeline(origin, warnings: warnings) { pipeline in
       _ = try await pipeline.page(request)
       origin.set { $0 = .init(status: 503, body: []) }
       origin.now += 50
