@@ -62,10 +62,13 @@ extension FlagValues {
     return listing
   }
 
-  /// What the names stand for, with the options that they take.
+  /// What the names stand for, with the options that they take; each list once.
   func selections(of names: [ListName]) throws(PosterError) -> [ListSelection] {
     var lists: [ListSelection] = []
-    for name in names { lists += try selections(of: name) }
+    for name in names {
+      // `related` stands for two that may be named as well; one of which there are two waits for itself.
+      for list in try selections(of: name) where !lists.contains(list) { lists.append(list) }
+    }
     guard lists.count(where: \.readsStandardInput) <= 1 else {
       throw FlagParser.usage("--from - is read once, and so by one list only")
     }
