@@ -7,9 +7,10 @@ extension PosterPipeline {
   ///
   /// Every status is an answer; only a transfer that fails throws. What has expired is used without an
   /// answer only as its server allows (`stale-if-error`), and offline. Pages are kept under their address
-  /// alone: a server that answers one credential otherwise than another says so (`Cache-Control: private`,
-  /// `Vary: Authorization`), and then nothing is kept of what was asked for with one. Kept are answers of
-  /// status 200 that are whole JSON, or text, of at most 1 MiB.
+  /// alone, whoever asks for them next: of what was asked for with a credential only what the server
+  /// releases for everybody (`Cache-Control: public`, `must-revalidate` or `s-maxage`, and neither
+  /// `private` nor `Vary: Authorization`; RFC 9111, section 3.5). Kept are answers of status 200 that are
+  /// whole JSON, or text, of at most 1 MiB.
   ///
   /// - Throws: ``PosterError/Code/offline`` for a page that is not kept, and what the transfer failed with.
   public func page(_ request: PageRequest) async throws(PosterError) -> PageResponse {
@@ -109,7 +110,8 @@ extension PosterPipeline {
     let isChosenByIt = choosers.split(separator: ",").contains {
       ["authorization", "cookie", "*"].contains($0)
     }
-    return !isChosenByIt && !CacheDirectives(response.headers.cacheControl ?? "").isPrivate
+    let directives = CacheDirectives(response.headers.cacheControl ?? "")
+    return directives.allowsOthers && !directives.isPrivate && !isChosenByIt
   }
 
   /// Whether an answer is a list as far as can be seen without reading it: a page that came half, or a

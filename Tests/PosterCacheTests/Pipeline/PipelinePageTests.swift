@@ -9,6 +9,7 @@ import Testing
 struct PipelinePageTests {
   private let directory = TemporaryDirectory()
   private static let list = #"{"page":1,"results":[]}"#
+  private static let released = "Cache-Control: public, max-age=60"
 
   private func origin(_ headers: [String], body: String = list) -> CachingOrigin {
     CachingOrigin(.init(headers: headers, body: Array(body.utf8)))
@@ -100,12 +101,12 @@ struct PipelinePageTests {
   }
 
   @Test(arguments: [
-    (["Cache-Control: no-store"], list, 200), (["Cache-Control: max-age=60, private"], list, 200),
-    (["Cache-Control: max-age=60", "Vary: Authorization"], list, 200),
-    (["Cache-Control: max-age=60", "Vary: *"], list, 200),
-    (["Cache-Control: max-age=60"], "<html>sign in</html>", 200),
-    (["Cache-Control: max-age=60"], #"{"page":1,"results":[{"id":1"#, 200),
-    (["Cache-Control: max-age=60"], "", 200), (["Cache-Control: max-age=60"], list, 404),
+    (["Cache-Control: public, no-store"], list, 200), (["Cache-Control: max-age=60"], list, 200),
+    (["Cache-Control: public, max-age=60, private"], list, 200), ([], list, 200),
+    ([released, "Vary: Authorization"], list, 200), ([released, "Vary: *"], list, 200),
+    ([released], "<html>sign in</html>", 200),
+    ([released], #"{"page":1,"results":[{"id":1"#, 200), ([released], "", 200),
+    ([released], list, 404),
   ])
   func `what must not be kept is asked for again`(
     headers: [String], body: String, status: Int
@@ -121,6 +122,17 @@ struct PipelinePageTests {
       }
       #expect(origin.requestCount == 2)
       #expect(try pipeline.disk?.statistics().pages == 0)
+    }
+  }
+
+  @Test(arguments: [
+    released, "Cache-Control: max-age=60, must-revalidate", "Cache-Control: s-maxage=9, max-age=60",
+  ])
+  func `what is released for everybody is kept, whoever asked for it`(header: String) async throws {
+    let origin = origin([header])
+    try await withPipeline(origin) { pipeline in
+      _ = try await pipeline.page(request(origin, .bearerToken("eyJtoken")))
+      #expect(try await pipeline.page(request(origin, .bearerToken("eyJother"))).source == .disk)
     }
   }
 
