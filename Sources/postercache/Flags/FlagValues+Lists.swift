@@ -43,10 +43,7 @@ extension FlagValues {
       isStrict: flags.strict, source: .servers(Settings.Servers(images: try givenImageHost())))
     if let size = flags.size {
       guard let size = PosterSize(rawValue: size) else {
-        let names = ImageHost.tmdb.allSizes(of: listing.sizedKinds)
-        throw FlagParser.usage(
-          "--size takes \(names.names), not \(size)"
-            + FlagParser.suggestion(for: size, among: names.map(\.rawValue)))
+        throw FlagParser.notOffered(size, among: ImageHost.tmdb.allSizes(of: listing.sizedKinds))
       }
       listing.size = size
       listing.isSizeChosen = true
@@ -140,7 +137,8 @@ extension FlagValues {
     }
   }
 
-  private func isGiven(_ option: ListOption) -> Bool {
+  /// Whether the command line has it.
+  func isGiven(_ option: ListOption) -> Bool {
     switch option {
     case .media: flags.media != nil
     case .window: flags.window != nil
