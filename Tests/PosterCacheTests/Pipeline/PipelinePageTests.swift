@@ -136,6 +136,27 @@ struct PipelinePageTests {
     }
   }
 
+  @Test func `what must not be kept takes what was kept before with it`() async throws {
+    let origin = origin(["Cache-Control: max-age=600"])
+    var request = try request(origin)
+    try await withPipeline(origin) { pipeline in
+      _ = try await pipeline.page(request)
+      // What is no list is no reason to forget one.
+      origin.set { $0.body = Array("<html>sign in</html>".utf8) }
+      request.mode = .refresh
+      #expect(try await pipeline.page(request).source == .network)
+      request.mode = nil
+      #expect(try await pipeline.page(request).source == .disk)
+      origin.set { $0 = .init(headers: ["Cache-Control: no-store"], body: Array("[2]".utf8)) }
+      request.mode = .refresh
+      #expect(try await pipeline.page(request).body == PosterBody(copying: "[2]".utf8))
+      request.mode = nil
+      #expect(try await pipeline.page(request).source == .network)
+      #expect(origin.requestCount == 4)
+      #expect(try pipeline.disk?.statistics().pages == 0)
+    }
+  }
+
   @Test func `what is private is kept if it was asked for by nobody in particular`() async throws {
     let origin = origin(["Cache-Control: max-age=60, private", "Vary: Accept-Encoding, Origin"])
     try await withPipeline(origin) { pipeline in
