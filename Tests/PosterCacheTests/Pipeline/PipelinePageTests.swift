@@ -186,6 +186,31 @@ struct PipelinePageTests {
     }
   }
 
+  @Test func `whoever has no version does not join whoever asks about one`() async throws {
+    let origin = origin(["ETag: \"a\"", "Cache-Control: max-age=10"])
+    let request = try request(origin)
+    try await withPipeline(origin) { pipeline in
+      _ = try await pipeline.page(request)
+      let gate = Gate()
+      origin.set {
+        $0.confirmation = []
+        $0.gate = gate
+      }
+      origin.now += 11
+      let asking = Task { () async throws(PosterError) in try await pipeline.page(request) }
+      origin.server.waitForRequests(2)
+      try pipeline.disk?.removeAll()
+      let loading = Task { () async throws(PosterError) in try await pipeline.page(request) }
+      origin.server.waitForRequests(3)
+      gate.open()
+      #expect(try await asking.value.source == .revalidated)
+      let page = try await loading.value
+      #expect(page.status == 200 && page.source == .network)
+      #expect(page.body == PosterBody(copying: Self.list.utf8))
+      #expect(origin.values("if-none-match") == [nil, "\"a\"", nil])
+    }
+  }
+
   @Test func `a server in trouble is covered for only as long as it allows`() async throws {
     let origin = origin(["Cache-Control: max-age=10, stale-if-error=100"])
     let request = try request(origin)
