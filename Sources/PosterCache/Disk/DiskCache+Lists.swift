@@ -24,13 +24,19 @@ extension DiskCache {
   }
 
   /// Keeps `page`, in place of an earlier one for its address: readable at once, and on disk 2 ms later.
-  /// It is dropped where its body is longer than 1 MiB, its row takes up a quarter of what all may, too much
-  /// waits to be written, pinned posters leave no room for it, or the cache is closed.
+  /// It is dropped, and the earlier one as well, where its body is longer than 1 MiB, its row takes up a
+  /// quarter of what all may, or pinned posters leave no room for it; and it alone where too much waits to be
+  /// written, or the cache is closed.
   func notePage(_ page: StoredPage) {
-    guard !ForkGuard.isInChild, let row = PageRow.bytes(of: page, seed: directory.seed) else {
-      return
-    }
-    writer.notePage(NotedPage(CacheKey(page.metadata.address), row))
+    guard !ForkGuard.isInChild else { return }
+    let row = PageRow.bytes(of: page, seed: directory.seed)
+    writer.notePage(NotedPage(CacheKey(page.metadata.address), row ?? []))
+  }
+
+  /// Forgets the list page that is kept for `address`, as what its server sends in its place cannot be kept.
+  func dropPage(at address: PosterAddress) {
+    guard !ForkGuard.isInChild else { return }
+    writer.notePage(NotedPage(CacheKey(address), []))
   }
 
   /// The posters that the last finished run of the list called `name` had; `nil` if there was none, or

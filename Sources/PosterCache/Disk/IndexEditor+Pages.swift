@@ -16,9 +16,11 @@ extension IndexEditor {
   }
 
   /// Keeps `row` in place of an earlier one. Where there are too many, the oldest go; it is not kept where
-  /// pinned posters leave no room for it, or it would take more than a quarter of what all may.
+  /// pinned posters leave no room for it, or it would take more than a quarter of what all may. An empty row
+  /// is none.
   mutating func notePage(_ key: CacheKey, _ row: [UInt8]) throws(PosterError) {
     try forgetPage(key)
+    guard !row.isEmpty else { return }
     let bytes = Self.bytes(ofRow: row.count)
     let maximum = Self.maximumPageBytes(limit: totals.limit)
     guard bytes <= maximum / 4 else { return }

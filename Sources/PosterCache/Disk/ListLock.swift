@@ -5,7 +5,8 @@ import Glibc
 ///
 /// It is a lock on one byte of the directory's file `format`, at a place that follows from the list's name:
 /// two lists that share it by accident wait for each other, and nothing else happens. Whoever dies lets go of
-/// it. Safe to use from any thread; two objects exclude each other, whichever process they are in.
+/// it. Safe to use from any thread; two objects exclude each other, whichever process they are in. One is for
+/// one task at a time, and of no more use once its wait was cancelled.
 package final class ListLock: Sendable {
   private let file: FileDescriptor
   private let offset: Int64

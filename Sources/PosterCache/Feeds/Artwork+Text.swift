@@ -17,7 +17,8 @@ extension Artwork {
     let size = "\(PosterAddress.tmdbImages.canonical)\(PosterSize.original)/"
     guard request(size: .original)?.address.canonical.hasPrefix(size) == true else {
       throw PosterError(
-        .invalidAddress, "not a usable poster path: \(ServerWords.oneLine(path))")
+        .invalidAddress,
+        "not a usable poster path: \(ServerWords.oneLine(PosterAddress.redacted(path)))")
     }
   }
 

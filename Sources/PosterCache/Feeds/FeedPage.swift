@@ -23,11 +23,19 @@ public struct FeedPage: Sendable, Hashable {
   /// An entry that cannot be understood.
   public struct Fault: Sendable, Hashable, CustomStringConvertible {
     /// Where it stands in its source.
-    public enum Place: Sendable, Hashable {
+    public enum Place: Sendable, Hashable, CustomStringConvertible {
       /// The entry's index in the whole list, from 0.
       case item(Int)
       /// The line's number, from 1.
       case line(Int)
+
+      /// `item 3` or `line 17`.
+      public var description: String {
+        switch self {
+        case .item(let index): "item \(index)"
+        case .line(let number): "line \(number)"
+        }
+      }
     }
 
     public var place: Place
@@ -40,12 +48,7 @@ public struct FeedPage: Sendable, Hashable {
     }
 
     /// Place and reason: `line 17: not a usable address, no scheme: abc`.
-    public var description: String {
-      switch place {
-      case .item(let index): "item \(index): \(reason)"
-      case .line(let number): "line \(number): \(reason)"
-      }
-    }
+    public var description: String { "\(place): \(reason)" }
   }
 
   /// The page's number, from 1.

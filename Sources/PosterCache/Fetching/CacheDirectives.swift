@@ -1,9 +1,8 @@
 /// The directives of `Cache-Control` that decide about reuse by a private cache (RFC 9111, section
 /// 5.2.2; RFC 5861; RFC 8246).
 ///
-/// `public`, `s-maxage` and `proxy-revalidate` are about shared caches and mean nothing here, nor does
-/// `private` for what is asked for without a credential; `must-understand` and unknown directives are
-/// ignored.
+/// `private` and ``allowsOthers`` mean nothing for what is asked for without a credential; the numbers of
+/// `s-maxage`, `proxy-revalidate`, `must-understand` and unknown directives are ignored.
 struct CacheDirectives: Hashable {
   var maxAgeSeconds: Int?
   var isNoStore = false
@@ -14,6 +13,9 @@ struct CacheDirectives: Hashable {
   var isImmutable = false
   /// It is for whoever asked alone.
   var isPrivate = false
+  /// It may be used for others, although who asked had a credential: `public`, `must-revalidate` or
+  /// `s-maxage` (RFC 9111, section 3.5).
+  var allowsOthers = false
   var staleWhileRevalidateSeconds: Int?
   var staleIfErrorSeconds: Int?
 
@@ -26,7 +28,10 @@ struct CacheDirectives: Hashable {
       case "no-store": isNoStore = true
       // With field names only those would have to be checked again; nobody here keeps them apart.
       case "no-cache": isNoCache = true
-      case "must-revalidate": mustRevalidate = true
+      case "must-revalidate":
+        mustRevalidate = true
+        allowsOthers = true
+      case "public", "s-maxage": allowsOthers = true
       case "immutable": isImmutable = true
       // With field names only those are; nobody here keeps them apart.
       case "private": isPrivate = true

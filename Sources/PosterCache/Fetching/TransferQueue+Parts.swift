@@ -1,15 +1,18 @@
 extension TransferQueue {
-  /// What makes two requests one: pages differ by who asks, pictures do not.
+  /// What makes two requests one: pages differ by who asks, and about which version, pictures do not.
   struct TransferKey: Hashable {
     let key: CacheKey
     /// Two addresses may share a cache key by accident.
     let address: PosterAddress
     let kind: FetchRequest.Kind
+    /// That a version is still right says nothing to whoever does not have it.
+    let pageValidators: FetchRequest.Validators?
 
     init(_ request: FetchRequest) {
       key = request.key
       address = request.address
       kind = request.kind
+      pageValidators = request.pageValidators
     }
 
     /// The cache key is hash enough.

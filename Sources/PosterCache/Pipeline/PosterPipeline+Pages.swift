@@ -7,9 +7,10 @@ extension PosterPipeline {
   ///
   /// Every status is an answer; only a transfer that fails throws. What has expired is used without an
   /// answer only as its server allows (`stale-if-error`), and offline. Pages are kept under their address
-  /// alone: a server that answers one credential otherwise than another says so (`Cache-Control: private`,
-  /// `Vary: Authorization`), and then nothing is kept of what was asked for with one. Kept are answers of
-  /// status 200 that are whole JSON, or text, of at most 1 MiB.
+  /// alone, whoever asks for them next: of what was asked for with a credential only what the server
+  /// releases for everybody (`Cache-Control: public`, `must-revalidate` or `s-maxage`, and neither
+  /// `private` nor `Vary: Authorization`; RFC 9111, section 3.5). Kept are answers of status 200 that are
+  /// whole JSON, or text, of at most 1 MiB.
   ///
   /// - Throws: ``PosterError/Code/offline`` for a page that is not kept, and what the transfer failed with.
   public func page(_ request: PageRequest) async throws(PosterError) -> PageResponse {
@@ -31,7 +32,8 @@ extension PosterPipeline {
     case (.failOffline, _): throw .notCached(request.address)
     case (.use, nil), (.useAndRevalidate, nil), (.revalidate, nil), (.fetch, _),
       (.failAsAbsent, _):
-      return take(try await response(to: request, mode, asking: nil), to: request)
+      let response = try await response(to: request, mode, asking: nil)
+      return take(response, to: request, replacing: stored != nil)
     }
   }
 
@@ -49,7 +51,7 @@ extension PosterPipeline {
     }
     guard response.status == 304 else {
       let isInTrouble = response.status >= 500 || response.status == 429
-      guard mayUse, isInTrouble else { return take(response, to: request) }
+      guard mayUse, isInTrouble else { return take(response, to: request, replacing: true) }
       tiers.warnings.warn(
         PosterError(
           .status(response.status),
@@ -59,7 +61,8 @@ extension PosterPipeline {
     }
     guard stored.metadata.isConfirmed(by: response.headers) else {
       // Another one than was asked about: only the page itself will do.
-      return take(try await self.response(to: request, .refresh, asking: nil), to: request)
+      let whole = try await self.response(to: request, .refresh, asking: nil)
+      return take(whole, to: request, replacing: true)
     }
     tiers.disk?.notePage(
       StoredPage(metadata: metadata(of: response, stored.metadata), body: stored.body))
@@ -90,13 +93,20 @@ extension PosterPipeline {
     }
   }
 
-  /// Keeps what a server has sent, if it may be kept.
-  private func take(_ response: FetchResponse, to request: PageRequest) -> PageResponse {
-    if response.status == 200, isKept(response, asked: request.credential), isList(response) {
-      tiers.disk?.notePage(
-        StoredPage(
-          metadata: metadata(of: response, PageMetadata(response, at: request.address)),
-          body: response.body))
+  /// Keeps what a server has sent, if it may be kept. If it may not, an earlier page that was kept is not
+  /// right any more, either; what is no list leaves that alone.
+  private func take(
+    _ response: FetchResponse, to request: PageRequest, replacing isKeptAlready: Bool
+  ) -> PageResponse {
+    if response.status == 200, isList(response) {
+      if isKept(response, asked: request.credential) {
+        tiers.disk?.notePage(
+          StoredPage(
+            metadata: metadata(of: response, PageMetadata(response, at: request.address)),
+            body: response.body))
+      } else if isKeptAlready {
+        tiers.disk?.dropPage(at: request.address)
+      }
     }
     return PageResponse(status: response.status, body: response.body)
   }
@@ -109,7 +119,8 @@ extension PosterPipeline {
     let isChosenByIt = choosers.split(separator: ",").contains {
       ["authorization", "cookie", "*"].contains($0)
     }
-    return !isChosenByIt && !CacheDirectives(response.headers.cacheControl ?? "").isPrivate
+    let directives = CacheDirectives(response.headers.cacheControl ?? "")
+    return directives.allowsOthers && !directives.isPrivate && !isChosenByIt
   }
 
   /// Whether an answer is a list as far as can be seen without reading it: a page that came half, or a

@@ -51,6 +51,15 @@ enum FlagParser {
     PosterError(.invalidConfiguration, message)
   }
 
+  /// The error of a size, given with `option`, that is none of `sizes`.
+  static func notOffered(
+    _ size: String, option: String = "size", among sizes: [PosterSize]
+  ) -> PosterError {
+    usage(
+      "--\(option) takes \(sizes.names), not \(size)"
+        + suggestion(for: size, among: sizes.map(\.rawValue)))
+  }
+
   /// `; did you mean …?`, or nothing if nothing is near.
   static func suggestion(for text: String, among names: [String]) -> String {
     nearest(to: text, among: names).map { "; did you mean \($0)?" } ?? ""

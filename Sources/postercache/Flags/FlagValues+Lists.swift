@@ -43,10 +43,7 @@ extension FlagValues {
       isStrict: flags.strict, source: .servers(Settings.Servers(images: try givenImageHost())))
     if let size = flags.size {
       guard let size = PosterSize(rawValue: size) else {
-        let names = ImageHost.tmdb.allSizes(of: listing.sizedKinds)
-        throw FlagParser.usage(
-          "--size takes \(names.names), not \(size)"
-            + FlagParser.suggestion(for: size, among: names.map(\.rawValue)))
+        throw FlagParser.notOffered(size, among: ImageHost.tmdb.allSizes(of: listing.sizedKinds))
       }
       listing.size = size
       listing.isSizeChosen = true
@@ -62,10 +59,13 @@ extension FlagValues {
     return listing
   }
 
-  /// What the names stand for, with the options that they take.
+  /// What the names stand for, with the options that they take; each list once.
   func selections(of names: [ListName]) throws(PosterError) -> [ListSelection] {
     var lists: [ListSelection] = []
-    for name in names { lists += try selections(of: name) }
+    for name in names {
+      // `related` stands for two that may be named as well; one of which there are two waits for itself.
+      for list in try selections(of: name) where !lists.contains(list) { lists.append(list) }
+    }
     guard lists.count(where: \.readsStandardInput) <= 1 else {
       throw FlagParser.usage("--from - is read once, and so by one list only")
     }
@@ -137,7 +137,8 @@ extension FlagValues {
     }
   }
 
-  private func isGiven(_ option: ListOption) -> Bool {
+  /// Whether the command line has it.
+  func isGiven(_ option: ListOption) -> Bool {
     switch option {
     case .media: flags.media != nil
     case .window: flags.window != nil

@@ -85,15 +85,10 @@ struct FlagValues {
     environment: (String) -> String?
   ) throws(PosterError) -> Settings.Export.Selection {
     if let listing = try listing(environment: environment) { return .list(listing) }
-    let others = [
-      ("media", flags.media != nil), ("window", flags.window != nil), ("id", flags.id != nil),
-      ("query", flags.query != nil), ("filter", !flags.filters.isEmpty),
-      ("from", flags.from != nil), ("strict", flags.strict), ("backdrops", flags.backdrops),
-      ("profiles", flags.profiles), ("pages", flags.pages != nil),
-      ("language", flags.language != nil), ("region", flags.region != nil),
-      ("api", flags.api != nil), ("images", flags.images != nil),
-      ("token-file", flags.tokenFile != nil), ("demo", flags.demo), ("refresh", flags.refresh),
-    ]
+    if let option = ListOption.allCases.first(where: isGiven) {
+      throw Self.isAboutList(option.rawValue)
+    }
+    let others = [("strict", flags.strict), ("demo", flags.demo), ("refresh", flags.refresh)]
     if let name = others.first(where: \.1)?.0 { throw Self.isAboutList(name) }
     return .stored(size: try pictureSize("size", flags.size))
   }
@@ -222,9 +217,7 @@ struct FlagValues {
   ) throws(PosterError) -> PosterSize? {
     guard let text else { return nil }
     guard let size = sizes.first(where: { $0.rawValue == text }) else {
-      throw FlagParser.usage(
-        "--\(name) takes \(sizes.names), not \(text)"
-          + FlagParser.suggestion(for: text, among: sizes.map(\.rawValue)))
+      throw FlagParser.notOffered(text, option: name, among: sizes)
     }
     return size
   }

@@ -82,14 +82,8 @@ extension Settings.Listing {
   func refusal(on host: ImageHost) -> PosterError? {
     let kinds = sizedKinds
     guard isSizeChosen, !kinds.isEmpty else { return nil }
-    var offered: [PosterSize] = []
-    for size in kinds.flatMap(host.sizes(of:)) where !offered.contains(size) {
-      offered.append(size)
-    }
-    guard !offered.contains(size) else { return nil }
-    return FlagParser.usage(
-      "--size takes \(offered.names), not \(size.rawValue)"
-        + FlagParser.suggestion(for: size.rawValue, among: offered.map(\.rawValue)))
+    let offered = host.allSizes(of: kinds)
+    return offered.contains(size) ? nil : FlagParser.notOffered(size.rawValue, among: offered)
   }
 
   /// Whether the API is to be asked where pictures are and in which sizes: where nobody has said it, and

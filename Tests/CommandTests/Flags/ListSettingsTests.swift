@@ -15,6 +15,7 @@ struct ListSettingsTests {
     ("on_the_air --media tv", "tv/on_the_air"), ("similar --id 7", "movie/7/similar"),
     ("recommendations --media tv --id 7", "tv/7/recommendations"),
     ("related --media tv --id 7", "tv/7/similar tv/7/recommendations"),
+    ("recommendations,related --id 7", "movie/7/recommendations movie/7/similar"),
     ("search --query x", "search/multi"), ("search --query x --media person", "search/person"),
     ("discover --filter with_genres=18", "discover/movie discover/tv"),
     ("discover --media movie", "discover/movie"), ("list --id 8136", "list/8136"),

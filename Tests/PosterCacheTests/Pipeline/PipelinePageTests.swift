@@ -9,6 +9,7 @@ import Testing
 struct PipelinePageTests {
   private let directory = TemporaryDirectory()
   private static let list = #"{"page":1,"results":[]}"#
+  private static let released = "Cache-Control: public, max-age=60"
 
   private func origin(_ headers: [String], body: String = list) -> CachingOrigin {
     CachingOrigin(.init(headers: headers, body: Array(body.utf8)))
@@ -100,12 +101,12 @@ struct PipelinePageTests {
   }
 
   @Test(arguments: [
-    (["Cache-Control: no-store"], list, 200), (["Cache-Control: max-age=60, private"], list, 200),
-    (["Cache-Control: max-age=60", "Vary: Authorization"], list, 200),
-    (["Cache-Control: max-age=60", "Vary: *"], list, 200),
-    (["Cache-Control: max-age=60"], "<html>sign in</html>", 200),
-    (["Cache-Control: max-age=60"], #"{"page":1,"results":[{"id":1"#, 200),
-    (["Cache-Control: max-age=60"], "", 200), (["Cache-Control: max-age=60"], list, 404),
+    (["Cache-Control: public, no-store"], list, 200), (["Cache-Control: max-age=60"], list, 200),
+    (["Cache-Control: public, max-age=60, private"], list, 200), ([], list, 200),
+    ([released, "Vary: Authorization"], list, 200), ([released, "Vary: *"], list, 200),
+    ([released], "<html>sign in</html>", 200),
+    ([released], #"{"page":1,"results":[{"id":1"#, 200), ([released], "", 200),
+    ([released], list, 404),
   ])
   func `what must not be kept is asked for again`(
     headers: [String], body: String, status: Int
@@ -120,6 +121,38 @@ struct PipelinePageTests {
         #expect(page.body == PosterBody(copying: body.utf8))
       }
       #expect(origin.requestCount == 2)
+      #expect(try pipeline.disk?.statistics().pages == 0)
+    }
+  }
+
+  @Test(arguments: [
+    released, "Cache-Control: max-age=60, must-revalidate", "Cache-Control: s-maxage=9, max-age=60",
+  ])
+  func `what is released for everybody is kept, whoever asked for it`(header: String) async throws {
+    let origin = origin([header])
+    try await withPipeline(origin) { pipeline in
+      _ = try await pipeline.page(request(origin, .bearerToken("eyJtoken")))
+      #expect(try await pipeline.page(request(origin, .bearerToken("eyJother"))).source == .disk)
+    }
+  }
+
+  @Test func `what must not be kept takes what was kept before with it`() async throws {
+    let origin = origin(["Cache-Control: max-age=600"])
+    var request = try request(origin)
+    try await withPipeline(origin) { pipeline in
+      _ = try await pipeline.page(request)
+      // What is no list is no reason to forget one.
+      origin.set { $0.body = Array("<html>sign in</html>".utf8) }
+      request.mode = .refresh
+      #expect(try await pipeline.page(request).source == .network)
+      request.mode = nil
+      #expect(try await pipeline.page(request).source == .disk)
+      origin.set { $0 = .init(headers: ["Cache-Control: no-store"], body: Array("[2]".utf8)) }
+      request.mode = .refresh
+      #expect(try await pipeline.page(request).body == PosterBody(copying: "[2]".utf8))
+      request.mode = nil
+      #expect(try await pipeline.page(request).source == .network)
+      #expect(origin.requestCount == 4)
       #expect(try pipeline.disk?.statistics().pages == 0)
     }
   }
@@ -150,6 +183,31 @@ struct PipelinePageTests {
     try await withPipeline(origin, isOffline: true) { pipeline in
       let error = await #expect(throws: PosterError.self) { try await pipeline.page(request) }
       #expect(error?.code == .offline)
+    }
+  }
+
+  @Test func `whoever has no version does not join whoever asks about one`() async throws {
+    let origin = origin(["ETag: \"a\"", "Cache-Control: max-age=10"])
+    let request = try request(origin)
+    try await withPipeline(origin) { pipeline in
+      _ = try await pipeline.page(request)
+      let gate = Gate()
+      origin.set {
+        $0.confirmation = []
+        $0.gate = gate
+      }
+      origin.now += 11
+      let asking = Task { () async throws(PosterError) in try await pipeline.page(request) }
+      origin.server.waitForRequests(2)
+      try pipeline.disk?.removeAll()
+      let loading = Task { () async throws(PosterError) in try await pipeline.page(request) }
+      origin.server.waitForRequests(3)
+      gate.open()
+      #expect(try await asking.value.source == .revalidated)
+      let page = try await loading.value
+      #expect(page.status == 200 && page.source == .network)
+      #expect(page.body == PosterBody(copying: Self.list.utf8))
+      #expect(origin.values("if-none-match") == [nil, "\"a\"", nil])
     }
   }
 

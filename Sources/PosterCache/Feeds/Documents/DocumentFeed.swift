@@ -31,7 +31,9 @@ public struct DocumentFeed: FeedSource {
   private var builder: FeedPageBuilder
   private var next: Next?
   private var visited: Set<CacheKey> = []
-  /// What standard input held, which cannot be read twice.
+  /// What has come of a file or of standard input until its page is taken: a pipe cannot be read twice.
+  private var arrived: [UInt8] = []
+  /// The same once it is whole.
   private var document: PosterBody?
   private var hasFailed = false
 
@@ -83,7 +85,7 @@ public struct DocumentFeed: FeedSource {
       let content = try await content(at: next)
       let page = try builder.page(content.entries, isStrict: isStrict)
       hasFailed = false
-      self.document = nil
+      document = nil
       self.next = nil
       let isAtEnd =
         page.items.isEmpty || !builder.wantsMore || builder.pageCount >= pageLimit
@@ -104,6 +106,8 @@ public struct DocumentFeed: FeedSource {
     guard hasFailed else { return }
     hasFailed = false
     next = nil
+    arrived = []
+    document = nil
   }
 
   // MARK: - Private
@@ -120,12 +124,19 @@ public struct DocumentFeed: FeedSource {
         return try DocumentPage(json: response.body, name: "the answer")
       }
     case .local(let reader):
-      let document =
-        if let document { document } else { try await reader.whole(atMost: Self.longestDocument) }
-      if source == .standardInput { self.document = document }
       return try DocumentPage(
-        json: document, name: source == .standardInput ? "standard input" : "the file")
+        json: try await whole(reader),
+        name: source == .standardInput ? "standard input" : "the file")
     }
+  }
+
+  private mutating func whole(_ reader: DocumentReader) async throws(PosterError) -> PosterBody {
+    if let document { return document }
+    try await reader.complete(&arrived, atMost: Self.longestDocument)
+    let whole = PosterBody(copying: arrived)
+    arrived = []
+    document = whole
+    return whole
   }
 
   private mutating func goOn(at text: String, from page: PosterAddress) {

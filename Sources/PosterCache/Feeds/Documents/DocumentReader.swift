@@ -64,20 +64,17 @@ final class DocumentReader: Sendable {
     return try result.get()
   }
 
-  /// All bytes.
+  /// Appends all bytes behind `bytes`, those that have come before; an error leaves what came until then.
   ///
   /// - Throws: ``PosterError/Code/bodyTooLarge`` if there are more than `limit`, and what
   ///   ``piece(at:patienceMilliseconds:)`` throws.
-  func whole(atMost limit: Int) async throws(PosterError) -> PosterBody {
-    var bytes: [UInt8] = []
-    while case .bytes(let piece) = try await piece(at: bytes.count) {
+  func complete(_ bytes: inout [UInt8], atMost limit: Int) async throws(PosterError) {
+    while bytes.count <= limit {
+      guard case .bytes(let piece) = try await piece(at: bytes.count) else { return }
       bytes += piece
-      guard bytes.count <= limit else {
-        throw PosterError(
-          .bodyTooLarge, "the list is larger than \(ByteSize(bytes: limit)): \(source)")
-      }
     }
-    return PosterBody(copying: bytes)
+    throw PosterError(
+      .bodyTooLarge, "the list is larger than \(ByteSize(bytes: limit)): \(source)")
   }
 
   // MARK: - On the thread

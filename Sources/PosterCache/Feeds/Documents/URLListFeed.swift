@@ -28,7 +28,7 @@ public struct URLListFeed: FeedSource {
   /// Bytes that have been read before `piece` and with it.
   private var readBytes = 0
   private var splitter = LineSplitter()
-  private var memory = LineMemory()
+  private var memory = RecentKeys()
   private var picturesLeft: Int
   private var isLoaded = false
   private var hasFailed = false

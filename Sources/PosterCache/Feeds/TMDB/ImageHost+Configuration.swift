@@ -15,9 +15,11 @@ extension ImageHost {
   ///
   /// - Throws: ``PosterError/Code/malformedPage`` if `body` is no configuration or gives no usable base.
   public init(tmdbConfiguration body: PosterBody) throws(PosterError) {
-    let data = body.withUnsafeBytes { Data($0) }
     // Whatever fails to decode here is no configuration; its parts never fail.
-    guard let answer = try? JSONDecoder().decode(TMDBConfiguration.self, from: data) else {
+    guard
+      let answer = try? JSONDecoder().decode(
+        TMDBConfiguration.self, from: body.data.withoutByteOrderMark)
+    else {
       throw PosterError(.malformedPage, "the answer is no configuration of an image host")
     }
     // The second base is for the case that the first is not usable.

@@ -9,9 +9,10 @@ struct TMDBErrorBody: Sendable, Hashable {
 
   /// Reads an error body, or returns `nil` if `json` is none.
   init?(json: PosterBody) {
-    let data = json.withUnsafeBytes { Data($0) }
     // Whatever is no error body is one of the answers that the caller handles anyway.
-    guard let body = try? JSONDecoder().decode(TMDBErrorBody.self, from: data) else { return nil }
+    guard let body = try? JSONDecoder().decode(TMDBErrorBody.self, from: json.data) else {
+      return nil
+    }
     self = body
   }
 
@@ -56,7 +57,7 @@ extension TMDBErrorBody {
     if let body {
       details += details.isEmpty ? "" : ", "
       details += "code \(body.code)"
-      let words = readable(body.message, hiding: credential)
+      let words = ServerWords.oneLine(body.message, hiding: credential, longest: 200)
       if !words.isEmpty { details += ": \(words)" }
     }
     if status == 401 || status == 403 || body?.isRefusal == true {
@@ -77,21 +78,5 @@ extension TMDBErrorBody {
       return PosterError(
         .status(status), "the \(subject)'s server refused the request (\(details))")
     }
-  }
-
-  /// The server's words on one line, of limited length and without the credential's value.
-  private static func readable(_ text: String, hiding credential: Credential?) -> String {
-    var words = text
-    switch credential {
-    case .bearerToken(let value), .apiKey(let value):
-      if !value.isEmpty { words = words.replacing(value, with: "…") }
-    case nil: break
-    }
-    words = String(
-      words.unicodeScalars.prefix(200).map { scalar in
-        scalar.properties.generalCategory == .control ? " " : Character(scalar)
-      })
-    while let last = words.last, last == " " || last == "." { words.removeLast() }
-    return words
   }
 }

@@ -64,7 +64,9 @@ public struct TMDBFeed: FeedSource {
     let isTag = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-" }
     guard isTag, (2...35).contains(text.utf8.count) else {
       throw PosterError(
-        .invalidConfiguration, "not a language: \(shown(text)); write one such as en-US or ko-KR")
+        .invalidConfiguration,
+        "not a language: \(ServerWords.oneLine(text, longest: 40)); write one such as en-US or ko-KR"
+      )
     }
     return text
   }
@@ -73,7 +75,9 @@ public struct TMDBFeed: FeedSource {
     guard text.utf8.count == 2, text.allSatisfy({ $0.isASCII && $0.isLetter }) else {
       throw PosterError(
         .invalidConfiguration,
-        "not a region: \(shown(text)); write a country's two letters (ISO 3166-1) such as US or KR")
+        "not a region: \(ServerWords.oneLine(text, longest: 40));"
+          + " write a country's two letters (ISO 3166-1) such as US or KR"
+      )
     }
     if case .discover(media: _, let filters) = list,
       filters.contains(where: { $0.name == "region" })
@@ -82,15 +86,6 @@ public struct TMDBFeed: FeedSource {
     }
     // TMDB knows countries in upper case only.
     return text.uppercased()
-  }
-
-  /// What was written, on one line and of limited length.
-  private static func shown(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    let plain = scalars.prefix(40).map { scalar in
-      scalar.properties.generalCategory == .control ? "?" : Character(scalar)
-    }
-    return String(plain) + (scalars.count > 40 ? "…" : "")
   }
 
   /// The number of the page that ``nextPage()`` asks for, `nil` at the end of the list.

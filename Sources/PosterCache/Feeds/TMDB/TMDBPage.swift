@@ -57,11 +57,12 @@ extension TMDBPage {
   /// - Throws: ``PosterError/Code/malformedPage`` if `json` is no JSON object with a list of
   ///   entries; the message says what came instead.
   init(json: PosterBody) throws(PosterError) {
-    let data = json.withUnsafeBytes { Data($0) }
+    let data = json.data.withoutByteOrderMark
     do {
       self = try JSONDecoder().decode(TMDBPage.self, from: data)
     } catch {
-      throw PosterError(.malformedPage, "not a list page: \(Self.whatCame(data))")
+      let came = WhatCame(data).description(without: "a list of results")
+      throw PosterError(.malformedPage, "not a list page: \(came)")
     }
   }
 
@@ -72,26 +73,5 @@ extension TMDBPage {
       return nil
     }
     return "/\(file)"
-  }
-
-  // MARK: - What came instead
-
-  /// What `data` is, in a few words, for people who wonder why it is no page.
-  private static func whatCame(_ data: Data) -> String {
-    let start = data.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }.prefix(64)
-    guard let first = start.first else { return "the answer is empty" }
-    switch first {
-    case UInt8(ascii: "<"): return "the answer is HTML or XML instead of JSON"
-    case UInt8(ascii: "{"), UInt8(ascii: "["):
-      let isWhole = (try? JSONDecoder().decode(AnyJSON.self, from: data)) != nil
-      return isWhole
-        ? "the answer is JSON without a list of results" : "the answer is broken or cut JSON"
-    default: return "the answer is no JSON"
-    }
-  }
-
-  /// Accepts every JSON value: tells other JSON from what is no JSON at all.
-  private struct AnyJSON: Decodable {
-    init(from decoder: any Decoder) {}
   }
 }

@@ -76,16 +76,9 @@ enum WarmReport {
 
   private static func json(_ fault: WarmTally.Fault, of list: ListTally) -> JSON {
     .object([
-      ("list", .string(list.label)), ("place", .string(words(fault.fault.place))),
+      ("list", .string(list.label)), ("place", .string(fault.fault.place.description)),
       ("reason", .string(fault.fault.reason)),
     ])
-  }
-
-  private static func words(_ place: FeedPage.Fault.Place) -> String {
-    switch place {
-    case .item(let index): "item \(index)"
-    case .line(let number): "line \(number)"
-    }
   }
 
   // MARK: - For people

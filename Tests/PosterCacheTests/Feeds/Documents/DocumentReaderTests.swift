@@ -67,6 +67,49 @@ struct DocumentReaderTests {
     #expect(try await copy.nextPage() == nil)
   }
 
+  @Test func `a document that was half read when its reader was cancelled is read to its end`()
+    async throws
+  {
+    let directory = TemporaryDirectory()
+    let path = TextFile.pipe(in: directory.path)
+    let writer = TextFile.openForWriting(path)
+    TextFile.write(#"{"data":[{"type":"TITLE_ONLY","#, to: writer)
+    let waiting = Task {
+      var feed = DocumentFeed(.file(path), load: Self.unused)
+      let error = await #expect(throws: PosterError.self) { try await feed.nextPage() }
+      #expect(error?.code == .cancelled)
+      return feed
+    }
+    var state = pollfd(fd: writer, events: Int16(POLLIN), revents: 0)
+    while poll(&state, 1, 0) == 1 { await Task.yield() }
+    waiting.cancel()
+    var feed = await waiting.value
+    TextFile.write(#""title":"A"}]}"#, to: writer)
+    close(writer)
+    #expect(try await feed.nextPage()?.items.map(\.title) == ["A"])
+    #expect(!feed.hasNextPage)
+  }
+
+  @Test func `a document from a pipe that is no feed is the same one the next time`() async throws {
+    let directory = TemporaryDirectory()
+    let path = TextFile.pipe(in: directory.path)
+    let writer = TextFile.openForWriting(path)
+    TextFile.write("<html>", to: writer)
+    let first = Task {
+      var feed = DocumentFeed(.file(path), load: Self.unused)
+      let error = await #expect(throws: PosterError.self) { try await feed.nextPage() }
+      return (feed, error)
+    }
+    var state = pollfd(fd: writer, events: Int16(POLLIN), revents: 0)
+    while poll(&state, 1, 0) == 1 { await Task.yield() }
+    close(writer)
+    let message = "not a feed: the file is HTML or XML instead of JSON"
+    var (feed, error) = await first.value
+    #expect(error?.message == message)
+    error = await #expect(throws: PosterError.self) { try await feed.nextPage() }
+    #expect(error?.message == message)
+  }
+
   @Test func `pipes that nobody writes to hold up nobody else`() async throws {
     let pipes = (0..<8).map { _ in TemporaryDirectory() }
     // They go away with their last use.

@@ -136,17 +136,4 @@ struct LineSplitterTests {
       #expect(isRight, "seed \(generator.seed), round \(round)")
     }
   }
-
-  @Test func `the memory knows the last 65,536 pictures and no others`() throws {
-    var memory = LineMemory()
-    func key(_ number: Int) -> CacheKey { CacheKey(high: 1, low: UInt64(number)) }
-    var newCount = 0
-    for number in 0..<LineMemory.capacity where memory.insert(key(number)) { newCount += 1 }
-    #expect(newCount == LineMemory.capacity)
-    // One more, and the oldest is forgotten; being seen again does not make it younger.
-    let isNew = [0, LineMemory.capacity, 1, 0, 1, LineMemory.capacity, 3].map { number in
-      memory.insert(key(number))
-    }
-    #expect(isNew == [false, true, false, true, true, false, false])
-  }
 }

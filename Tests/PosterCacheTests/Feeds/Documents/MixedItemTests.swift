@@ -98,6 +98,10 @@ struct MixedItemTests {
       "its picture is not a usable poster path: /../b.jpg"
     ),
     (
+      #"{"type":"IMAGE_ONLY","imageURL":"/../b.jpg?signature=secret"}"#,
+      "its picture is not a usable poster path: /../b.jpg?signature=…"
+    ),
+    (
       #"{"type":"IMAGE_ONLY","imageURL":"http://a.example/\r\nX: y"}"#,
       "its picture is not a usable address, it holds a control character: http://a.example/??X: y"
     ),

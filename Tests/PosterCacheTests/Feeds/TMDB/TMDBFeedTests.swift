@@ -145,6 +145,22 @@ struct TMDBFeedTests {
     #expect(!error.message.contains("\n"))
   }
 
+  @Test func `words of a server that turn the direction of writing do not get into the message`()
+    async throws
+  {
+    let (error, _) = try await failure(
+      400, #"{"status_code":22,"status_message":"page \u202Egnp.exe\u2028next"}"#)
+    #expect(error.message.contains("page  gnp.exe next"), "\(error.message)")
+  }
+
+  @Test func `a byte order mark before a page does not matter`() async throws {
+    let page = Self.picture(1, total: 1)
+    let server = Server { _ in (200, "\u{FEFF}\(page)") }
+    var feed = try TMDBFeed(
+      .trending(media: .movie, window: .day), credential: nil, load: server.load)
+    #expect(try await feed.nextPage()?.items.count == 1)
+  }
+
   @Test func `the list goes on behind a page that failed if its reader wants that`() async throws {
     let server = Server { page in
       page == 2 ? (500, "") : (200, Self.picture(page, total: 3))

@@ -1,13 +1,13 @@
-import PosterCache
 import TestSupport
 import Testing
 
-@testable import postercache
+@testable import PosterCache
 
 @Suite(.timeLimit(.minutes(1)))
 struct RecentKeysTests {
   @Test(arguments: [1, 2, 7])
   func `the last different keys are known, and no others`(limit: Int) throws {
+    #expect(RecentKeys.limit == 65_536)
     var random = SeededGenerator(seed: 5)
     var keys = RecentKeys(limit: limit)
     var naive: [Int] = []

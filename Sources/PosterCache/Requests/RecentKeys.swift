@@ -1,9 +1,7 @@
-import PosterCache
-
-/// The last keys of a sequence that may be endless: remembers ``limit`` different ones.
-struct RecentKeys: Sendable {
+/// The last keys of a sequence that may be endless: remembers ``limit`` different ones, in constant memory.
+package struct RecentKeys: Sendable {
   /// How many keys are remembered: 1 MiB of them.
-  static let limit = 65_536
+  package static let limit = 65_536
 
   private let limit: Int
   private var keys: Set<CacheKey> = []
@@ -11,14 +9,16 @@ struct RecentKeys: Sendable {
   private var order: [CacheKey] = []
   private var next = 0
 
-  init(limit: Int = Self.limit) {
+  /// - Parameter limit: how many keys to remember, at least one. Default ``limit``.
+  package init(limit: Int = Self.limit) {
     self.limit = limit
   }
 
-  func contains(_ key: CacheKey) -> Bool { keys.contains(key) }
+  /// Whether `key` is one of them.
+  package func contains(_ key: CacheKey) -> Bool { keys.contains(key) }
 
   /// Remembers `key` instead of the oldest one; returns `false` if it was remembered already.
-  mutating func insert(_ key: CacheKey) -> Bool {
+  package mutating func insert(_ key: CacheKey) -> Bool {
     guard keys.insert(key).inserted else { return false }
     if order.count < limit {
       order.append(key)
