@@ -3,8 +3,8 @@ import FoundationEssentials
 /// List pages, and what was warmed of lists: kept in the index, absent from every count and listing of
 /// posters.
 ///
-/// All together take up a 64th of the directory's limit at most, and 16 MiB; the oldest go first. They do
-/// not survive a rebuild of the index.
+/// All together take up a 64th of the directory's limit at most, and 16 MiB; pages go before what was
+/// warmed, and the oldest first. They do not survive a rebuild of the index.
 extension DiskCache {
   /// The list page that is kept for `address`; `nil` if there is none. Whether it may be used at this time
   /// is for the caller to say.
@@ -57,7 +57,7 @@ extension DiskCache {
   }
 
   /// Notes the posters that a finished run of the list called `name` had, in place of those of the run
-  /// before; nothing of a list whose keys would take up half of what all rows may. Waits for the disk.
+  /// before: the first that fit into a 128th of the directory's limit, at 16 bytes each. Waits for the disk.
   package func noteWarmed(
     _ keys: some Collection<CacheKey>, list name: String
   ) throws(PosterError) {

@@ -26,29 +26,33 @@ extension IndexEditor {
     guard bytes <= maximum / 4 else { return }
     guard UInt64(bytes) + totals.pinnedBytes + overheadBytes <= totals.limit else { return }
     try put(key, row)
-    try forgetPages(beyond: maximum)
+    try forgetPages(beyond: maximum, keeping: [key])
   }
 
-  /// Keeps what was warmed of a list in place of what was warmed of it before; of a list that is too long
-  /// nothing is kept.
+  /// Keeps what was warmed of a list in place of what was warmed of it before: as many as take up half of
+  /// what all rows may; nothing where pinned posters leave no room for that.
   mutating func noteWarmed(_ list: WarmedList, seed: UInt64) throws(PosterError) {
     var part = 0
     while try forgetPage(WarmedList.key(of: list.name, part: part)) { part += 1 }
-    let rows = PageRow.bytes(ofWarmed: list.keys, notedAt: list.notedAt, seed: seed)
-    let bytes = rows.reduce(0) { $0 + Self.bytes(ofRow: $1.count) }
     let maximum = Self.maximumPageBytes(limit: totals.limit)
-    guard bytes <= maximum / 2,
-      UInt64(bytes) + totals.pinnedBytes + overheadBytes <= totals.limit
-    else { return }
-    for (part, row) in rows.enumerated() {
-      try put(WarmedList.key(of: list.name, part: part), row)
-    }
-    try forgetPages(beyond: maximum)
+    let most = maximum / 2 / CacheKey.size
+    let rows = PageRow.bytes(
+      ofWarmed: Array(list.keys.prefix(most)), notedAt: list.notedAt, seed: seed)
+    let bytes = rows.reduce(0) { $0 + Self.bytes(ofRow: $1.count) }
+    guard UInt64(bytes) + totals.pinnedBytes + overheadBytes <= totals.limit else { return }
+    let keys = rows.indices.map { WarmedList.key(of: list.name, part: $0) }
+    for (key, row) in zip(keys, rows) { try put(key, row) }
+    try forgetPages(beyond: maximum, keeping: keys)
   }
 
-  /// Forgets rows, the oldest first, if all of them take up more than `maximum` bytes: until they take up
-  /// three quarters of that.
-  mutating func forgetPages(beyond maximum: Int) throws(PosterError) {
+  /// Forgets rows, list pages before what was warmed and the oldest first, if all of them take up more than
+  /// `maximum` bytes: until they take up three quarters of that. A page is loaded again; what was warmed,
+  /// nobody else knows.
+  ///
+  /// - Parameter kept: what has just been noted, and stays whatever the clock says.
+  mutating func forgetPages(
+    beyond maximum: Int, keeping kept: [CacheKey] = []
+  ) throws(PosterError) {
     var rows: [(key: CacheKey, bytes: Int)] = []
     try transaction.forEachRow(.pages) { key, value throws(PosterError) in
       guard let key = CacheKey(bytes: key) else { throw .damagedIndex("a row of pages") }
@@ -57,17 +61,17 @@ extension IndexEditor {
     }
     var total = rows.reduce(0) { $0 + Self.bytes(ofRow: $1.bytes) }
     guard total > maximum || rows.count > Self.mostRows else { return }
-    var dated: [(key: CacheKey, bytes: Int, notedAt: Int64)] = []
+    var dated: [(key: CacheKey, bytes: Int, rank: PageRow.Rank)] = []
     for row in rows {
-      let notedAt = try row.key.withBytes { key throws(PosterError) in
-        try transaction.get(.pages, key, PageRow.notedAt)
+      let rank = try row.key.withBytes { key throws(PosterError) in
+        try transaction.get(.pages, key) { PageRow.Rank($0) }
       }
-      dated.append((row.key, row.bytes, notedAt ?? .min))
+      dated.append((row.key, row.bytes, rank ?? PageRow.Rank()))
     }
-    // Among rows of one time, which are parts of one list, any order will do.
-    dated.sort { $0.notedAt < $1.notedAt }
+    // Among rows of one rank, which are parts of one list, any order will do.
+    dated.sort { $0.rank < $1.rank }
     var count = dated.count
-    for row in dated {
+    for row in dated where !kept.contains(row.key) {
       guard total > maximum / 4 * 3 || count > Self.mostRows / 4 * 3 else { return }
       try forgetPage(row.key)
       total -= Self.bytes(ofRow: row.bytes)

@@ -44,10 +44,24 @@ struct PageRow {
       == xxh3(UnsafeRawBufferPointer(rebasing: bytes[8...]), seed: seed)
   }
 
-  /// When a row was noted, without a look at the rest of it.
-  static func notedAt(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-    guard bytes.count >= headerBytes else { return .min }
-    return Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: Int64.self))
+  /// Which rows go first where there are too many.
+  struct Rank: Comparable {
+    private var kind: UInt8 = 0
+    private var notedAt = Int64.min
+
+    /// That of what is no row.
+    init() {}
+
+    /// That of a row, without a look at the rest of it.
+    init(_ bytes: UnsafeRawBufferPointer) {
+      guard bytes.count >= headerBytes else { return }
+      kind = bytes[8]
+      notedAt = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: Int64.self))
+    }
+
+    static func < (first: Rank, second: Rank) -> Bool {
+      (first.kind, first.notedAt) < (second.kind, second.notedAt)
+    }
   }
 
   /// A row's bytes.

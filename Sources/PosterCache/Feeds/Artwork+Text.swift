@@ -11,15 +11,19 @@ extension Artwork {
       self = .address(try PosterAddress(String(text)))
       return
     }
-    let path = String(text)
-    self = .path(path, .poster)
+    self = .path(String(text), .poster)
+    if let flaw { throw flaw }
+  }
+
+  /// Why there can be no such picture; `nil` for one that can be asked for.
+  var flaw: PosterError? {
+    guard case .path(let path, let kind) = self else { return nil }
     // The image host is not known yet; what leads out of a size of this one does so on every host.
     let size = "\(PosterAddress.tmdbImages.canonical)\(PosterSize.original)/"
-    guard request(size: .original)?.address.canonical.hasPrefix(size) == true else {
-      throw PosterError(
-        .invalidAddress,
-        "not a usable poster path: \(ServerWords.oneLine(PosterAddress.redacted(path)))")
-    }
+    guard request(size: .original)?.address.canonical.hasPrefix(size) != true else { return nil }
+    return PosterError(
+      .invalidAddress,
+      "not a usable \(kind.rawValue) path: \(ServerWords.oneLine(PosterAddress.redacted(path)))")
   }
 
   /// What tells this picture from others, the same for each of its sizes; `nil` for a path that is none.

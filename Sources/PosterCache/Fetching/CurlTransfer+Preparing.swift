@@ -11,7 +11,7 @@ extension CurlTransfer {
   ) throws(FetchFailure) {
     let beginning = partial?.address == request.address && request.kind == .picture ? partial : nil
     receiver = ResponseReceiver(
-      request, limit: options.configuration.maximumBodyBytes, beginning: beginning)
+      request, limit: options.configuration.maximumBytes(of: request.kind), beginning: beginning)
     hops = HopRule()
     forbiddenPlace = nil
     progress = Progress()

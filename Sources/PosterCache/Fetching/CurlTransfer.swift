@@ -101,7 +101,9 @@ final class CurlTransfer {
         FetchFailure(code, of: self, address: address, configuration: options.configuration))
     }
     // A page's body comes unwrapped, so that curl has counted what came on the wire.
-    if kind != .picture, let announced = headers.contentLength, headers.status == 200 {
+    if kind != .picture, !receiver.wasStopped, headers.status == 200,
+      let announced = headers.contentLength
+    {
       let received = size(CURLINFO_SIZE_DOWNLOAD_T)
       if received < announced {
         return .failure(FetchFailure(incomplete: received, of: announced, address: address))

@@ -13,7 +13,8 @@ public struct FetchConfiguration: Sendable, Hashable {
   public var stallTimeoutSeconds = 15
   /// How often one request is tried, the first time included, 1-10. Default 3.
   public var tries = 3
-  /// Largest body accepted, 1 byte to 1 GiB, in bytes. Default 32 MiB.
+  /// Largest picture accepted, 1 byte to 1 GiB, in bytes. Default 32 MiB. A list page may have 32 MiB in any
+  /// case.
   public var maximumBodyBytes = 32 << 20
   /// A proxy for every transfer, instead of the ones that the environment names (`http_proxy`,
   /// `https_proxy`, `all_proxy`); empty for none. Hosts that the variable `no_proxy` lists are asked
@@ -53,3 +54,13 @@ public enum HTTPVersion: Sendable, Hashable {
 
 /// The version of the library and the command.
 public let postercacheVersion = "0.1.0"
+
+extension FetchConfiguration {
+  /// The largest body accepted of a kind, in bytes.
+  func maximumBytes(of kind: FetchRequest.Kind) -> Int {
+    switch kind {
+    case .picture: maximumBodyBytes
+    case .page: max(maximumBodyBytes, 32 << 20)
+    }
+  }
+}

@@ -17,7 +17,7 @@ extension PosterPipeline {
     try ForkGuard.check()
     // A pipeline that must not use the network does not, whoever asks.
     let mode = mode == .offline ? .offline : request.mode ?? mode
-    let stored = storedPage(at: request.address)
+    let stored = storedPage(for: request)
     let verdict = tiers.policy.verdict(
       on: stored?.metadata, leastLifetimeSeconds: request.leastLifetimeSeconds, mode: mode,
       now: tiers.clock.now())
@@ -64,8 +64,12 @@ extension PosterPipeline {
       let whole = try await self.response(to: request, .refresh, asking: nil)
       return take(whole, to: request, replacing: true)
     }
-    tiers.disk?.notePage(
-      StoredPage(metadata: metadata(of: response, stored.metadata), body: stored.body))
+    if response.headers.cacheControl == nil || isKept(response, asked: request.credential) {
+      tiers.disk?.notePage(
+        StoredPage(metadata: metadata(of: response, stored.metadata), body: stored.body))
+    } else {
+      tiers.disk?.dropPage(at: request.address)
+    }
     return PageResponse(status: 200, body: stored.body, source: .revalidated)
   }
 
@@ -83,9 +87,12 @@ extension PosterPipeline {
 
   // MARK: - Keeping
 
-  private func storedPage(at address: PosterAddress) -> StoredPage? {
+  private func storedPage(for request: PageRequest) -> StoredPage? {
     do throws(PosterError) {
-      return try tiers.disk?.page(at: address)
+      guard let page = try tiers.disk?.page(at: request.address) else { return nil }
+      // It was chosen for somebody without a credential.
+      return request.credential != nil && Self.isChosenByCredential(page.metadata.variant)
+        ? nil : page
     } catch {
       // A tier that fails is a miss: the server still has the page.
       tiers.warnings.warn(error)
@@ -115,12 +122,16 @@ extension PosterPipeline {
   private func isKept(_ response: FetchResponse, asked credential: Credential?) -> Bool {
     guard freshness(of: response).isStorable else { return false }
     guard credential != nil else { return true }
-    let choosers = tiers.policy.fields.variant(vary: response.headers.vary)?.fields ?? ""
-    let isChosenByIt = choosers.split(separator: ",").contains {
-      ["authorization", "cookie", "*"].contains($0)
-    }
+    let variant = tiers.policy.fields.variant(vary: response.headers.vary)
     let directives = CacheDirectives(response.headers.cacheControl ?? "")
-    return directives.allowsOthers && !directives.isPrivate && !isChosenByIt
+    return directives.allowsOthers && !directives.isPrivate
+      && !Self.isChosenByCredential(variant)
+  }
+
+  /// Whether a server that says so has another page for every credential.
+  private static func isChosenByCredential(_ variant: Variant?) -> Bool {
+    let fields = variant?.fields.split(separator: ",") ?? []
+    return fields.contains { ["authorization", "cookie", "*"].contains($0) }
   }
 
   /// Whether an answer is a list as far as can be seen without reading it: a page that came half, or a

@@ -122,6 +122,21 @@ struct DiskPageTests {
     try expect(nil, in: cache, at: 2)
   }
 
+  @Test func `pages make room for each other, and not in place of what was warmed`() throws {
+    let cache = try DiskCache(directory: directory.path, limit: ByteSize(bytes: 8 << 20))
+    let keys = (0..<1000).map { SamplePoster.request($0).key }
+    try cache.noteWarmed(keys, list: "trending")
+    // Noted later than all of them.
+    for number in 0..<60 { cache.notePage(try page(number, second: 100_000_000 + number)) }
+    try cache.flush()
+    #expect(try cache.warmed(list: "trending") == Set(keys))
+    #expect((5..<40).contains(try cache.statistics().pages))
+    // Of many lists, those that were warmed last.
+    for number in 0..<40 { try cache.noteWarmed(keys, list: "list \(number)") }
+    #expect(try cache.statistics().pages == 0)
+    #expect(try cache.warmed(list: "list 39") == Set(keys))
+  }
+
   @Test func `every damaged byte of a row makes it a miss`() throws {
     let row = try #require(PageRow.bytes(of: page(30, bytes: 200), seed: 9))
     let whole = row.withUnsafeBytes { PageRow(bytes: $0, seed: 9)?.page }
@@ -175,11 +190,12 @@ struct DiskPageTests {
       _ = try editor.transaction.delete(.pages, WarmedList.key(of: "trending", part: 1))
     }
     #expect(try cache.warmed(list: "trending") == nil)
-    // Of what is too long nothing is kept, not even what was kept before.
+    // As many as fit into a 128th of the limit.
     try cache.setLimit(ByteSize(bytes: 2 << 20))
-    try cache.noteWarmed(many.prefix(500), list: "trending")
-    #expect(try cache.warmed(list: "trending")?.count == 500)
     try cache.noteWarmed(many, list: "trending")
-    #expect(try cache.warmed(list: "trending") == nil)
+    #expect(try cache.warmed(list: "trending") == Set(many.prefix((2 << 20) / 128 / 16)))
+    try cache.setLimit(ByteSize(bytes: 64 << 10))
+    try cache.noteWarmed(many, list: "trending")
+    #expect(try cache.warmed(list: "trending") == Set(many.prefix(32)))
   }
 }

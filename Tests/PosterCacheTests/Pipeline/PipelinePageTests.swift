@@ -23,11 +23,13 @@ struct PipelinePageTests {
   }
 
   private func withPipeline(
-    _ origin: CachingOrigin, isOffline: Bool = false, warnings: Warnings? = nil,
+    _ origin: CachingOrigin, isOffline: Bool = false, maximumBodyBytes: Int = 32 << 20,
+    warnings: Warnings? = nil,
     _ body: (PosterPipeline) async throws -> Void
   ) async throws {
     var configuration = origin.configuration(directory)
     configuration.isOffline = isOffline
+    configuration.fetching.maximumBodyBytes = maximumBodyBytes
     if let warnings { configuration.onWarning = warnings.add }
     let pipeline = try PosterPipeline(configuration)
     do {
@@ -154,6 +156,46 @@ struct PipelinePageTests {
       #expect(try await pipeline.page(request).source == .network)
       #expect(origin.requestCount == 4)
       #expect(try pipeline.disk?.statistics().pages == 0)
+    }
+  }
+
+  @Test func `a page that was chosen for nobody in particular is none for a credential`()
+    async throws
+  {
+    let origin = origin(["Cache-Control: public, max-age=60", "Vary: Authorization"])
+    try await withPipeline(origin) { pipeline in
+      _ = try await pipeline.page(request(origin))
+      #expect(try await pipeline.page(request(origin)).source == .disk)
+      #expect(try await pipeline.page(request(origin, .bearerToken("eyJa"))).source == .network)
+    }
+  }
+
+  @Test func `a confirmation that forbids keeping takes the page along`() async throws {
+    let origin = origin(["ETag: \"a\"", "Cache-Control: public, max-age=10"])
+    origin.set { $0.confirmation = ["ETag: \"a\"", "Cache-Control: private, max-age=60"] }
+    try await withPipeline(origin) { pipeline in
+      let request = try request(origin, .bearerToken("eyJa"))
+      _ = try await pipeline.page(request)
+      origin.now += 11
+      #expect(try await pipeline.page(request).source == .revalidated)
+      #expect(try await pipeline.page(request).source == .network)
+    }
+  }
+
+  @Test func `a page has its own limit, and one that inflates beyond it is too large`() async throws
+  {
+    let body = Array(#"{"results":[\#(String(repeating: " ", count: 5000))]}"#.utf8)
+    let origin = CachingOrigin(.init(body: body))
+    let zeros = gzipped([UInt8](repeating: 0x20, count: (32 << 20) + 1))
+    try await withPipeline(origin, maximumBodyBytes: 1000) { pipeline in
+      #expect(try await pipeline.page(request(origin)).body == PosterBody(copying: body))
+      origin.set { $0 = .init(headers: ["Content-Encoding: gzip"], body: zeros) }
+      var again = try request(origin)
+      again.mode = .refresh
+      let asked = again
+      let error = await #expect(throws: PosterError.self) { try await pipeline.page(asked) }
+      #expect(error?.code == .bodyTooLarge)
+      #expect(origin.requestCount == 2)
     }
   }
 

@@ -33,8 +33,10 @@ extension TMDBFeed.Pictures {
     let kind = entry.kind(in: listKind)
     return FeedItem(
       id: entry.id, kind: kind, title: entry.title, artwork: artwork(of: entry, kind),
+      // A person is not to go for a picture that can be none.
       knownFor: includesPeople
-        ? entry.knownFor.map { item($0, listKind: .unknown("")) } : [])
+        ? entry.knownFor.map { item($0, listKind: .unknown("")) }
+          .filter { $0.artwork?.flaw == nil } : [])
   }
 
   private func artwork(of entry: TMDBPage.Item, _ kind: FeedItem.Kind) -> Artwork? {

@@ -64,6 +64,11 @@ struct TMDBPager: Sendable {
         }
         hasNews = true
         let new = pictures.item(item, listKind: kind)
+        if let flaw = new.artwork?.flaw {
+          result.skipped.unsupported += 1
+          result.faults.append(.init(.item(index), "its picture is \(flaw.message)"))
+          continue
+        }
         if new.artwork == nil { result.skipped.noPath += 1 } else { picturesLeft -= 1 }
         result.items.append(new)
       }

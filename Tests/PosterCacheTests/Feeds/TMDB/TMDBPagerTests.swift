@@ -5,6 +5,25 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct TMDBPagerTests {
+  @Test func `an entry whose picture can be none is named and left out`() {
+    var pager = TMDBPager(kind: .movie, pageLimit: nil, itemLimit: nil)
+    let paths = ["/a.jpg", "/../../etc/passwd", "/%2e%2e/b.jpg", "/..", "/c d.jpg"]
+    let long = "/" + String(repeating: "x", count: PosterAddress.maximumLength)
+    let page = pager.pageDidLoad(
+      TMDBPage(
+        number: 1, totalPages: 1, totalResults: nil,
+        entries: (paths + [long]).enumerated().map { index, path in
+          .item(TMDBPage.Item(id: "\(index)", mediaType: nil, title: nil, posterPath: path))
+        }))
+    #expect(page.items.map(\.posterPath) == ["/a.jpg", "/c d.jpg"])
+    #expect(page.skipped == .init(unsupported: 4))
+    #expect(page.faults.map(\.place) == [.item(1), .item(2), .item(3), .item(5)])
+    #expect(
+      page.faults.first?.description
+        == "item 1: its picture is not a usable poster path: /../../etc/passwd")
+    #expect(page.faults.allSatisfy { $0.reason.count < 200 })
+  }
+
   @Test func `repeats are dropped by kind and identifier`() {
     var pager = TMDBPager(kind: .unknown(""), pageLimit: nil, itemLimit: nil)
     let first = pager.pageDidLoad(

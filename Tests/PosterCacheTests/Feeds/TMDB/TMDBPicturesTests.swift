@@ -98,8 +98,9 @@ struct TMDBPicturesTests {
         load: Self.answering(json))
       let page = try #require(try await feed.nextPage())
       let requests = (page.items + page.items.flatMap(\.knownFor)).compactMap { $0.request() }
-      // At the top and beneath: two leave the directory, two hold what no address can.
-      #expect(requests.count == 2 * (paths.count - 4), "\(requests.map(\.address.canonical))")
+      // At the top and beneath: three leave the directory, two hold what no address can.
+      #expect(requests.count == 2 * (paths.count - 5), "\(requests.map(\.address.canonical))")
+      #expect(page.faults.count == 5 && page.skipped.unsupported == 5)
       for request in requests {
         let address = request.address.canonical
         #expect(address.hasPrefix("https://image.tmdb.org/t/p/"), "\(address)")
