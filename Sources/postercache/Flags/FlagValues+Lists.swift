@@ -6,7 +6,7 @@ extension FlagValues {
   func listNames() throws(PosterError) -> [ListName]? {
     guard let text = flags.list else { return nil }
     var names: [ListName] = []
-    for part in try names("list", text, example: "trending,popular") {
+    for part in try separated("list", text, example: "trending,popular") {
       // `choice` returns nothing only for nothing.
       guard let name: ListName = try choice("list", part) else { continue }
       guard !names.contains(name) else { throw FlagParser.usage("--list names \(part) twice") }

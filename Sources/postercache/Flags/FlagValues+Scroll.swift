@@ -60,7 +60,7 @@ extension FlagValues {
       guard let id = try integer("id", flags.id, 1...Int.max) else {
         throw FlagParser.usage("--rows are about a title: name it with --id N")
       }
-      for name in try names("rows", rows, example: "similar,recommendations") {
+      for name in try separated("rows", rows, example: "similar,recommendations") {
         // `choice` returns nothing only for nothing.
         guard let row: RowName = try choice("rows", name) else { continue }
         let section = Settings.Scroll.Section(

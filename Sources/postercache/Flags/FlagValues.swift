@@ -189,7 +189,9 @@ struct FlagValues {
   // MARK: - Values
 
   /// Words with commas in between, none of them empty.
-  func names(_ option: String, _ text: String, example: String) throws(PosterError) -> [String] {
+  func separated(
+    _ option: String, _ text: String, example: String
+  ) throws(PosterError) -> [String] {
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     guard !names.contains("") else {
       throw FlagParser.usage(

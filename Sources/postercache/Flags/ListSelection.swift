@@ -34,7 +34,7 @@ enum ListSelection: Sendable, Hashable {
     let (message, name) = (error.message, sourceName)
     guard
       !message.hasPrefix("\(name): "), !message.hasPrefix("cannot read \(name)"),
-      !message.hasSuffix(": \(name)")
+      !message.hasSuffix(": \(name)"), !message.hasPrefix("not a feed: \(name) ")
     else { return error }
     return PosterError(error.code, "\(name): \(message)", underlying: error.underlying)
   }
