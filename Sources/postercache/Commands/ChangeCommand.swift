@@ -38,17 +38,18 @@ struct ChangeCommand {
     }
     let console = session.console
     for request in outcome.missing { console.failure("not in the cache: \(request.address)") }
-    if console.output.isJSON {
-      try console.result(
-        .object([
-          (change.participle, .integer(outcome.posters)), ("bytes", .integer(outcome.bytes)),
-          ("missing", .integer(outcome.missing.count)),
-        ]))
-    } else {
-      let posters = counted(outcome.posters, "poster")
-      try console.summary(
-        "\(change.participle) \(posters), \(ByteSize(bytes: outcome.bytes))\n")
+    return console.ending(outcome.missing.isEmpty ? .success : .failure) { () throws(OutputError) in
+      if console.output.isJSON {
+        try console.result(
+          .object([
+            (change.participle, .integer(outcome.posters)), ("bytes", .integer(outcome.bytes)),
+            ("missing", .integer(outcome.missing.count)),
+          ]))
+      } else {
+        let posters = counted(outcome.posters, "poster")
+        try console.summary(
+          "\(change.participle) \(posters), \(ByteSize(bytes: outcome.bytes))\n")
+      }
     }
-    return outcome.missing.isEmpty ? .success : .failure
   }
 }

@@ -28,13 +28,14 @@ struct ExportCommand {
       let (list, requests) = try await load(listing)
       WarmReport.tell(list, of: listing, on: console)
       tally.listStatus = list.exitStatus
+      tally.isListUnavailable = list.isUnavailable
       let wanted = Set(requests.map(\.address))
       tally.wanted = wanted.count
       let pictures = try Self.pictures(in: disk, where: wanted.contains)
       tellMissing(wanted, pictures)
       tally.missing = wanted.count - pictures.count
       // Of a list that could not be had nothing is written, not even the directory.
-      if list.pages > 0, !Task.isCancelled { try write(pictures, from: disk, &tally) }
+      if !list.isUnavailable, !Task.isCancelled { try write(pictures, from: disk, &tally) }
     }
     if Task.isCancelled {
       console.note(
@@ -42,7 +43,7 @@ struct ExportCommand {
           + " run it again for the rest")
       return .interrupted
     }
-    return try report(tally)
+    return report(tally)
   }
 
   /// What became of the pictures.
@@ -56,6 +57,8 @@ struct ExportCommand {
     var failures: [String] = []
     /// How the list alone would have ended.
     var listStatus = CommandStatus.success
+    /// Whether there is nothing to report, as the list could not be had.
+    var isListUnavailable = false
 
     var exitStatus: CommandStatus {
       listStatus == .success && missing + failures.count > 0 ? .failure : listStatus
@@ -127,23 +130,24 @@ struct ExportCommand {
 
   // MARK: - Reporting
 
-  private func report(_ tally: Tally) throws(OutputError) -> CommandStatus {
+  private func report(_ tally: Tally) -> CommandStatus {
     console.failures(tally.failures)
     if tally.missing > 0 {
       console.note(
         "\(tally.missing) of \(counted(tally.wanted, "poster")) not in the cache")
     }
-    if console.output.isJSON {
-      try console.result(
-        .object([
-          ("files", .integer(tally.files)), ("bytes", .integer(tally.bytes)),
-          ("missing", .integer(tally.missing)), ("failed", .integer(tally.failures.count)),
-        ]))
-    } else {
-      try console.summary(
-        "exported \(counted(tally.files, "poster")), \(ByteSize(bytes: tally.bytes)),"
-          + " to \(options.directory)\n")
+    return console.ending(tally.exitStatus) { () throws(OutputError) in
+      if console.output.isJSON {
+        try console.result(
+          .object([
+            ("files", .integer(tally.files)), ("bytes", .integer(tally.bytes)),
+            ("missing", .integer(tally.missing)), ("failed", .integer(tally.failures.count)),
+          ]))
+      } else if !tally.isListUnavailable {
+        try console.summary(
+          "exported \(counted(tally.files, "poster")), \(ByteSize(bytes: tally.bytes)),"
+            + " to \(options.directory)\n")
+      }
     }
-    return tally.exitStatus
   }
 }

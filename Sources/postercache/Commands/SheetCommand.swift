@@ -37,8 +37,7 @@ struct SheetCommand {
       if tally.status == .success { console.failure("there is no poster to draw") }
       return tally.status == .success ? .failure : tally.status
     }
-    try deliver(sheet, layout, tally)
-    return tally.exitStatus
+    return try deliver(sheet, layout, tally)
   }
 
   /// What became of the posters.
@@ -206,15 +205,11 @@ struct SheetCommand {
 
   private func deliver(
     _ sheet: ContactSheet, _ layout: ContactSheet.Layout, _ tally: Tally
-  ) throws {
+  ) throws -> CommandStatus {
     let body = PosterBody(copying: try sheet.bitmap.png())
-    var file = JSON.null
-    switch options.destination {
-    case .nowhere: break
-    case .standardOutput:
-      try body.withUnsafeBytes { bytes throws(OutputError) in try console.result(bytes: bytes) }
-    case .file(let path):
-      file = .string(path)
+    var file: String?
+    if case .file(let path) = options.destination {
+      file = path
       try OutputFile.write(body, to: path)
       let missing = tally.missing == 0 ? "" : ", \(tally.missing) of them missing"
       if !console.output.isJSON {
@@ -223,13 +218,17 @@ struct SheetCommand {
         )
       }
     }
-    if console.output.isJSON {
+    return console.ending(tally.exitStatus) { () throws(OutputError) in
+      if case .standardOutput = options.destination {
+        try body.withUnsafeBytes { bytes throws(OutputError) in try console.result(bytes: bytes) }
+      }
+      guard console.output.isJSON else { return }
       try console.result(
         .object([
-          ("file", file), ("width", .integer(layout.width)), ("height", .integer(layout.height)),
-          ("columns", .integer(layout.columns)), ("posters", .integer(tally.posters)),
-          ("missing", .integer(tally.missing)), ("empty", .integer(tally.empty)),
-          ("bytes", .integer(body.count)),
+          ("file", .string(orNull: file)), ("width", .integer(layout.width)),
+          ("height", .integer(layout.height)), ("columns", .integer(layout.columns)),
+          ("posters", .integer(tally.posters)), ("missing", .integer(tally.missing)),
+          ("empty", .integer(tally.empty)), ("bytes", .integer(body.count)),
         ]))
     }
   }

@@ -19,17 +19,19 @@ struct VerifyCommand {
       try session.existingCache().close()
     }
     let console = session.console
-    if console.output.isJSON {
-      try console.result(Self.json(found))
-    } else {
-      try console.result(Self.text(found, isRepairing: isRepairing))
+    let status = console.ending(isMended ? .success : .failure) { () throws(OutputError) in
+      if console.output.isJSON {
+        try console.result(Self.json(found))
+      } else {
+        try console.result(Self.text(found, isRepairing: isRepairing))
+      }
     }
-    guard !isMended else { return .success }
+    guard !isMended else { return status }
     console.failure(
       isRepairing
         ? "the cache in \(directory) is damaged and could not be repaired"
         : "the cache in \(directory) is damaged: postercache verify --repair mends it")
-    return .failure
+    return status
   }
 
   static func json(_ found: DiskVerification) -> JSON {

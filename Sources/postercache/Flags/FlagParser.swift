@@ -56,13 +56,27 @@ enum FlagParser {
     _ size: String, option: String = "size", among sizes: [PosterSize]
   ) -> PosterError {
     usage(
-      "--\(option) takes \(sizes.names), not \(size)"
-        + suggestion(for: size, among: sizes.map(\.rawValue)))
+      "--\(option) takes \(sizes.names), not \(told(size))"
+        + suggestion(nearestSize(to: size, among: sizes)))
   }
+
+  /// The error of what is no size at all, where any would do.
+  static func noSize(_ text: String) -> PosterError {
+    usage(
+      "--size takes w or h and a number from 1 to 99999, such as w300, or original, not"
+        + " \(told(text))" + suggestion(for: text, among: [PosterSize.original.rawValue]))
+  }
+
+  /// What was written, in a message about it.
+  static func told(_ text: String) -> String { text.isEmpty ? "an empty word" : text }
 
   /// `; did you mean …?`, or nothing if nothing is near.
   static func suggestion(for text: String, among names: [String]) -> String {
-    nearest(to: text, among: names).map { "; did you mean \($0)?" } ?? ""
+    suggestion(nearest(to: text, among: names))
+  }
+
+  private static func suggestion(_ name: String?) -> String {
+    name.map { "; did you mean \($0)?" } ?? ""
   }
 
   // MARK: - getopt_long

@@ -30,7 +30,7 @@ enum FlagTable {
       "a condition of discover or of Spotify's lists, passed on as it is; may be repeated"),
     Flag(
       "from", .value("FILE|URL|-", \.from), only: lists,
-      "where feed or urls is read from; - is standard input"),
+      "where feed or urls is read from, - for standard input (default with --demo: its own)"),
     Flag(
       "strict", .on(\.strict), only: lists,
       "the first entry that cannot be understood ends its list, as a failure"),
@@ -216,7 +216,7 @@ enum FlagTable {
     Flag(
       "progress", .value("WHEN", \.progress),
       "progress bar: \(ProgressMode.allCases.names) (default auto: on a terminal)"),
-    Flag("quiet", short: "q", .on(\.quiet), "print failures only"),
+    Flag("quiet", short: "q", .on(\.quiet), "print failures and data only"),
     Flag("verbose", short: "v", .on(\.verbose), "print what happens to each page and poster"),
     Flag("help", short: "h", .on(\.help), "print this help"),
     Flag("version", short: "V", .on(\.version), "print the version"),

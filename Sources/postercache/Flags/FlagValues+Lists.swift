@@ -6,9 +6,9 @@ extension FlagValues {
   func listNames() throws(PosterError) -> [ListName]? {
     guard let text = flags.list else { return nil }
     var names: [ListName] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+    for part in try separated("list", text, example: "trending,popular") {
       // `choice` returns nothing only for nothing.
-      guard let name: ListName = try choice("list", String(part)) else { continue }
+      guard let name: ListName = try choice("list", part) else { continue }
       guard !names.contains(name) else { throw FlagParser.usage("--list names \(part) twice") }
       names.append(name)
     }
@@ -43,7 +43,9 @@ extension FlagValues {
       isStrict: flags.strict, source: .servers(Settings.Servers(images: try givenImageHost())))
     if let size = flags.size {
       guard let size = PosterSize(rawValue: size) else {
-        throw FlagParser.notOffered(size, among: ImageHost.tmdb.allSizes(of: listing.sizedKinds))
+        let kinds = listing.sizedKinds
+        guard !kinds.isEmpty else { throw FlagParser.noSize(size) }
+        throw FlagParser.notOffered(size, among: ImageHost.tmdb.allSizes(of: kinds))
       }
       listing.size = size
       listing.isSizeChosen = true

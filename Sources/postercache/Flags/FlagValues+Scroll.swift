@@ -60,9 +60,9 @@ extension FlagValues {
       guard let id = try integer("id", flags.id, 1...Int.max) else {
         throw FlagParser.usage("--rows are about a title: name it with --id N")
       }
-      for name in rows.split(separator: ",", omittingEmptySubsequences: false) {
+      for name in try separated("rows", rows, example: "similar,recommendations") {
         // `choice` returns nothing only for nothing.
-        guard let row: RowName = try choice("rows", String(name)) else { continue }
+        guard let row: RowName = try choice("rows", name) else { continue }
         let section = Settings.Scroll.Section(
           list: .tmdb(row.list(media: media, id: id)), isRow: true)
         guard !sections.contains(section) else {
@@ -90,7 +90,8 @@ extension FlagValues {
     }
     let text = flags.seed ?? "1"
     guard let seed = UInt64(text) else {
-      throw FlagParser.usage("--seed takes a number from 0 to \(UInt64.max), not \(text)")
+      throw FlagParser.usage(
+        "--seed takes a number from 0 to \(UInt64.max), not \(FlagParser.told(text))")
     }
     guard kind != .rows || hasRows else {
       throw FlagParser.usage("--kind rows scrolls sideways as well: name the rows with --rows")
@@ -132,7 +133,7 @@ extension FlagValues {
     guard let milliseconds = LinkText.milliseconds(text) else {
       throw FlagParser.usage(
         "--latency takes a time such as 80ms, 80 or 0.08s, 0 to"
-          + " \(LinkText.maximumMilliseconds) ms, not \(text)")
+          + " \(LinkText.maximumMilliseconds) ms, not \(FlagParser.told(text))")
     }
     return milliseconds
   }
@@ -145,7 +146,8 @@ extension FlagValues {
     guard let bytesPerSecond = LinkText.bytesPerSecond(text, bare: bare) else {
       let example = bare == .bits ? "20M (bits a second), unlimited" : "2M (bytes a second)"
       throw FlagParser.usage(
-        "--bandwidth takes a rate above 0 such as 20Mbit/s, 2.5MB/s or \(example), not \(text)")
+        "--bandwidth takes a rate above 0 such as 20Mbit/s, 2.5MB/s or \(example), not \(FlagParser.told(text))"
+      )
     }
     return bytesPerSecond
   }

@@ -43,7 +43,22 @@ extension FlagValues {
 
   /// The image host that `--images` names.
   func givenImageHost() throws(PosterError) -> PosterAddress? {
-    try flags.images.map { text throws(PosterError) in try PosterAddress(text) }
+    try base("images", flags.images)
+  }
+
+  /// The address below which an option says that something lies, `nil` if it was not given.
+  private func base(_ name: String, _ text: String?) throws(PosterError) -> PosterAddress? {
+    guard let text else { return nil }
+    guard !text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+      throw FlagParser.usage(
+        "--\(name) takes an address that paths can be appended to, without ? and #, not"
+          + " \(PosterAddress.redacted(text))")
+    }
+    do throws(PosterError) {
+      return try PosterAddress(text)
+    } catch {
+      throw PosterError(error.code, "--\(name): \(error.message)")
+    }
   }
 
   private func source(_ servers: Settings.Servers) throws(PosterError) -> Settings.Source {
@@ -81,7 +96,7 @@ extension FlagValues {
   private func api(
     _ kind: Kind, standard: PosterAddress, environment: (String) -> String?
   ) throws(PosterError) -> Settings.Servers.API {
-    let address = try flags.api.map { text throws(PosterError) in try PosterAddress(text) }
+    let address = try base("api", flags.api)
     let credential = try credential(kind, environment: environment)
     // A server of one's own may want none, and nobody is asked offline; these two answer nobody without.
     guard credential != nil || address != nil || flags.offline else {

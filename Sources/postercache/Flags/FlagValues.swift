@@ -188,6 +188,19 @@ struct FlagValues {
 
   // MARK: - Values
 
+  /// Words with commas in between, none of them empty.
+  func separated(
+    _ option: String, _ text: String, example: String
+  ) throws(PosterError) -> [String] {
+    let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard !names.contains("") else {
+      throw FlagParser.usage(
+        "--\(option) has an empty name in \(text.isEmpty ? "it" : text): write names with a comma"
+          + " between two of them, as in \(example)")
+    }
+    return names
+  }
+
   /// One of a few words, `nil` if the option was not given.
   func choice<Value: RawRepresentable & CaseIterable>(
     _ name: String, _ text: String?
@@ -196,7 +209,7 @@ struct FlagValues {
     guard let value = Value(rawValue: text) else {
       let names = Value.allCases.map(\.rawValue)
       throw FlagParser.usage(
-        "--\(name) takes \(names.joined(separator: ", ")), not \(text)"
+        "--\(name) takes \(names.joined(separator: ", ")), not \(FlagParser.told(text))"
           + FlagParser.suggestion(for: text, among: names))
     }
     return value
@@ -225,7 +238,8 @@ struct FlagValues {
   func size(_ name: String, _ text: String?) throws(PosterError) -> ByteSize? {
     guard let text else { return nil }
     guard let size = ByteSize(text) else {
-      throw FlagParser.usage("--\(name) takes a size such as 1048576, 512M or 2G, not \(text)")
+      throw FlagParser.usage(
+        "--\(name) takes a size such as 1048576, 512M or 2G, not \(FlagParser.told(text))")
     }
     return size
   }
@@ -240,7 +254,8 @@ struct FlagValues {
       (1...largest).contains(width), (1...largest).contains(height)
     else {
       throw FlagParser.usage(
-        "--\(name) takes a size in pixels such as 154x231, each side 1 to \(largest), not \(text)")
+        "--\(name) takes a size in pixels such as 154x231, each side 1 to \(largest), not \(FlagParser.told(text))"
+      )
     }
     return PixelSize(width: width, height: height)
   }
@@ -255,7 +270,7 @@ struct FlagValues {
         ? "a number from \(range.lowerBound)"
         : "a number from \(range.lowerBound) to \(range.upperBound)"
       if let word { allowed += ", or \(word)" }
-      throw FlagParser.usage("--\(name) takes \(allowed), not \(text)")
+      throw FlagParser.usage("--\(name) takes \(allowed), not \(FlagParser.told(text))")
     }
     return value
   }
@@ -266,7 +281,8 @@ struct FlagValues {
     guard let text else { return nil }
     guard let value = Double(text), range.contains(value) else {
       throw FlagParser.usage(
-        "--\(name) takes a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
+        "--\(name) takes a number from \(range.lowerBound) to \(range.upperBound), not \(FlagParser.told(text))"
+      )
     }
     return value
   }

@@ -29,6 +29,16 @@ enum ListSelection: Sendable, Hashable {
     }
   }
 
+  /// `error` with where the list lies, if its message does not say it.
+  func naming(_ error: PosterError) -> PosterError {
+    let (message, name) = (error.message, sourceName)
+    guard
+      !message.hasPrefix("\(name): "), !message.hasPrefix("cannot read \(name)"),
+      !message.hasSuffix(": \(name)"), !message.hasPrefix("not a feed: \(name) ")
+    else { return error }
+    return PosterError(error.code, "\(name): \(message)", underlying: error.underlying)
+  }
+
   /// Who answers for it.
   var origin: ListName.Origin {
     switch self {
@@ -69,7 +79,7 @@ extension Settings.Listing {
     var parts: [String]
     switch list {
     case .tmdb(let tmdb):
-      parts = [source.servers.tmdb.address.canonical, tmdb.path]
+      parts = [source.servers.tmdb.address.baseText, tmdb.path]
       switch tmdb {
       case .search(media: _, let query): parts.append("query=\(query)")
       case .discover(media: _, let filters): parts += Self.identity(of: filters)
@@ -78,11 +88,11 @@ extension Settings.Listing {
       parts += ["language=\(language ?? "")", "region=\(region ?? "")"]
       parts.append("\(pictures.titles.rawValue)\(pictures.includesPeople ? "+people" : "")")
     case .spotify(_, let filters):
-      parts = [source.servers.spotify.address.canonical, list.label] + Self.identity(of: filters)
+      parts = [source.servers.spotify.address.baseText, list.label] + Self.identity(of: filters)
     case .feed(let document), .urls(let document): parts = [list.label, document.identity]
     }
     parts.append("size=\(size.rawValue)")
-    if let images = source.servers.images { parts.append("images=\(images.canonical)") }
+    if let images = source.servers.images { parts.append("images=\(images.baseText)") }
     return parts.joined(separator: "\n")
   }
 

@@ -1,3 +1,5 @@
+import PosterCache
+
 /// The name that `text` was probably meant to be: the one with the fewest edits, at most two, and
 /// fewer than the name has letters; the first of equals.
 func nearest(to text: String, among names: [String]) -> String? {
@@ -7,6 +9,24 @@ func nearest(to text: String, among names: [String]) -> String? {
     if edits <= 2, edits < name.utf8.count, edits < best?.edits ?? Int.max { best = (name, edits) }
   }
   return best?.name
+}
+
+/// The name of the size that `text` was probably meant to be: the nearest in pixels, the larger of two that
+/// are as near; where `text` tells no pixels, the one that is written most like it.
+func nearestSize(to text: String, among sizes: [PosterSize]) -> String? {
+  let text = text.lowercased()
+  // A number alone is a width.
+  guard
+    let wanted = PosterSize(rawValue: text) ?? PosterSize(rawValue: "w\(text)"),
+    let pixels = wanted.width ?? wanted.height
+  else { return nearest(to: text, among: sizes.map(\.rawValue)) }
+  let others = sizes.filter { $0.width != nil || $0.height != nil }
+  let alike = others.filter { ($0.width == nil) == (wanted.width == nil) }
+  return (alike.isEmpty ? others : alike).min { first, second in
+    let pair = [first, second].map { $0.width ?? $0.height ?? 0 }
+    let distances = pair.map { abs($0 - pixels) }
+    return distances[0] == distances[1] ? pair[0] > pair[1] : distances[0] < distances[1]
+  }?.rawValue
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other

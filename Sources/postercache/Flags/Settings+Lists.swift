@@ -94,7 +94,16 @@ extension Settings.Listing {
     let servers = source.servers
     guard lists.contains(where: { $0.origin == .tmdb }) else { return false }
     if case .servers(let named) = source, named.images != nil { return false }
-    return servers.tmdb.address != .tmdbAPI && source != .demo
+    return servers.tmdb.address.baseText != PosterAddress.tmdbAPI.baseText && source != .demo
       || refusal(on: ImageHost(servers.images ?? .tmdbImages)) != nil
+  }
+}
+
+extension PosterAddress {
+  /// What paths are appended to: slashes at the end change nothing.
+  var baseText: String {
+    var text = Substring(canonical)
+    while text.hasSuffix("/") { text = text.dropLast() }
+    return String(text)
   }
 }

@@ -79,9 +79,13 @@ struct Console: Sendable {
   }
 
   /// What ``failure(_:about:)`` says.
-  static func words(for error: PosterError, about address: PosterAddress?) -> String {
+  ///
+  /// - Parameter source: the list that it is about; a message that begins with it names the place already.
+  static func words(
+    for error: PosterError, about address: PosterAddress?, from source: String? = nil
+  ) -> String {
     let words = error.description
-    guard let address else { return words }
+    guard let address, source.map({ !words.hasPrefix("\($0): ") }) ?? true else { return words }
     return words.contains(address.redacted) ? words : "\(words): \(address.redacted)"
   }
 
@@ -121,6 +125,20 @@ struct Console: Sendable {
     case .failed(let reason):
       failure("cannot write to standard output: \(reason)")
       return .failure
+    }
+  }
+
+  /// How a command ends whose work is done and came to `status`, once its result is told: a reader that has
+  /// gone away changes nothing in that, and what cannot be written is a failure.
+  func ending(
+    _ status: CommandStatus, telling tell: () throws(OutputError) -> Void
+  ) -> CommandStatus {
+    do throws(OutputError) {
+      try tell()
+      return status
+    } catch {
+      let told = report(error)
+      return status == .success ? told : status
     }
   }
 

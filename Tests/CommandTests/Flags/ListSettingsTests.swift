@@ -57,7 +57,9 @@ struct ListSettingsTests {
   }
 
   @Test(arguments: [
-    ("trending,trending", "names trending twice"), ("trending,", "--list takes trending, popular"),
+    ("trending,trending", "names trending twice"),
+    ("trending,", "--list has an empty name in trending,: write"),
+    (",a", "--list has an empty name in ,a: write names with a comma between two of them"),
     ("trending,populer", "did you mean popular?"), ("now_playing --media tv", "all, movie, not tv"),
     ("upcoming --media tv", "upcoming takes --media all, movie"),
     ("airing_today --media movie", "all, tv, not movie"),
@@ -90,6 +92,16 @@ struct ListSettingsTests {
     ("trending --size large --demo", "--size takes w92"),
     ("trending --backdrops --size w342", "w300, w780, w1280, original, not w342"),
     ("urls --from x --size w300", "--size takes w92"),
+    ("spotify-featured --size banana --demo", "--size takes w or h and a number from 1 to 99999"),
+    ("feed --from x --size=", "or original, not an empty word"),
+    ("feed --from x --size orignal", "did you mean original?"),
+    ("trending --size w999 --images http://h.test", "not w999; did you mean w780?"),
+    ("trending --media=", "not an empty word"),
+    ("trending --api http://h.test/ok?x=1", "--api takes an address that paths can be appended to"),
+    ("trending --api http://h.test/ok?key=5ec2e7", "not http://h.test/ok?key=…"),
+    ("trending --api http://h.test/ok#x", "without ? and #"),
+    ("trending --api ftp://h.test/ok", "--api: "),
+    ("urls --from x --images http://h.test/t/p/?", "--images takes an address"),
   ])
   func `what a list does not take is told`(options: String, expected: String) throws {
     let error = try #require(throws: PosterError.self) { try listing(options) }
@@ -135,6 +147,7 @@ struct ListSettingsTests {
     #expect(try listing("trending --size w1000 --demo").wantsConfiguration)
     #expect(try !listing("trending --demo").wantsConfiguration)
     #expect(try listing("trending --api http://a.test/3").wantsConfiguration)
+    #expect(try !listing("trending --api https://api.themoviedb.org/3/", key).wantsConfiguration)
     #expect(
       try !listing("trending --api http://a.test/3 --images http://i.test").wantsConfiguration)
     // Of these any width is the least that is wanted.
@@ -160,8 +173,20 @@ struct ListSettingsTests {
     #expect(try identity("popular --region KR") != identity("popular"))
     #expect(try identity("urls --from a.txt") != identity("urls --from b.txt"))
     #expect(try identity("urls --from /dev/../dev/null") == identity("urls --from /dev/null"))
-    let own = try listing("trending --api http://a.test/3")
-    #expect(own.identity(of: own.lists[0]) != plain)
+    func own(_ options: String) throws -> String {
+      let listing = try listing(options)
+      return listing.identity(of: listing.lists[0])
+    }
+    let other = try own("trending --api http://a.test/ok --images http://i.test/p")
+    #expect(other != plain)
+    #expect(try own("trending --api http://a.test/ok/ --images http://i.test/p") == other)
+    #expect(try own("trending --api http://A.test:80/ok// --images http://i.test/p/") == other)
+    #expect(try own("trending --api http://a.test/OK --images http://i.test/p") != other)
+    #expect(try own("trending --api http://a.test/ok --images http://i.test/q") != other)
+    #expect(
+      try own("spotify-featured --api http://a.test/v1/")
+        == own("spotify-featured --api http://a.test/v1"))
+    #expect(try own("trending --api http://a.test") == own("trending --api http://a.test/"))
   }
 
   // MARK: -

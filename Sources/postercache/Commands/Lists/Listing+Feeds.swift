@@ -31,8 +31,8 @@ extension Settings.Listing {
         spotify, api: servers.spotify.address, credential: servers.spotify.credential,
         filters: filters, pageLimit: pageLimit, itemLimit: posterLimit, load: load)
     case .feed(let source):
-      DocumentFeed(
-        source, isStrict: isStrict, pageLimit: pageLimit, itemLimit: posterLimit, load: load)
+      // Strictness is ours to see to, as with every list.
+      DocumentFeed(source, pageLimit: pageLimit, itemLimit: posterLimit, load: load)
     case .urls(let source):
       URLListFeed(source, itemLimit: posterLimit, load: load)
     }
@@ -46,6 +46,7 @@ extension Settings.Listing {
   ) async throws(PosterError) -> ImageHost {
     guard wantsConfiguration else { return servers.images }
     var host = servers.images
+    var failure: PosterError?
     do throws(PosterError) {
       host = try await ImageHost.loaded(
         api: servers.tmdb.address, credential: servers.tmdb.credential
@@ -57,9 +58,13 @@ extension Settings.Listing {
     } catch {
       if Task.isCancelled { throw error }
       console.detail("no configuration, going on with \(host.base): \(error)")
+      failure = error
     }
-    if let refusal = refusal(on: host) { throw refusal }
-    return host
+    guard let refusal = refusal(on: host) else { return host }
+    guard let failure else { throw refusal }
+    throw PosterError(
+      refusal.code,
+      "\(refusal.message) (these are built in, as the API did not tell its own sizes: \(failure))")
   }
 
   /// Why `page` is not to be taken: with ``isStrict``, its first entry that cannot be understood.

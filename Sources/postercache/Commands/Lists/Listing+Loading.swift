@@ -74,7 +74,9 @@ extension Settings.Listing {
         // An interruption is no failure of what it interrupts.
         guard !Task.isCancelled else { break }
         outcomes.append(
-          PageOutcome(address: address, result: .failure(source.explaining(error, about: list))))
+          PageOutcome(
+            address: address,
+            result: .failure(source.explaining(error, about: list, at: address))))
       }
     }
     return outcomes

@@ -30,14 +30,16 @@ extension Settings.Source {
       images: ImageHost(servers.images ?? .tmdbImages), demo: demo)
   }
 
-  /// `error` about a page of `list`, with a likely cause: an API without a path is hardly TMDB's or
-  /// Spotify's.
-  func explaining(_ error: PosterError, about list: ListSelection) -> PosterError {
+  /// `error` about a page of `list`, with what a message about it lacks: a likely cause, as an API without a
+  /// path is hardly TMDB's or Spotify's; and where a page without an address lies.
+  func explaining(
+    _ error: PosterError, about list: ListSelection, at address: PosterAddress?
+  ) -> PosterError {
     let (api, path): (Settings.Servers.API, String)
     switch list.origin {
     case .tmdb: (api, path) = (servers.tmdb, "/3")
     case .spotify: (api, path) = (servers.spotify, "/v1")
-    case .anywhere: return error
+    case .anywhere: return address == nil ? list.naming(error) : error
     }
     guard error.code == .status(404),
       // Scheme and authority only.

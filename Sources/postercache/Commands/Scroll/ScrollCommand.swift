@@ -18,22 +18,27 @@ struct ScrollCommand {
       console.note("interrupted: the scroll was not replayed to its end")
       return .interrupted
     }
-    console.failures(outcome.failures.map { Console.words(for: $0.error, about: $0.address) })
+    console.failures(
+      outcome.failures.map {
+        Console.words(for: $0.error, about: $0.address, from: $0.source)
+      })
     let report = ScrollReport(outcome)
     // First, so that a picture that cannot be written does not cost what was waited for.
-    if console.output.isJSON {
-      try console.result(report.json)
-    } else {
-      try console.summary(report.text)
+    let status = console.ending(outcome.exitStatus) { () throws(OutputError) in
+      if console.output.isJSON {
+        try console.result(report.json)
+      } else if !outcome.isUnavailable {
+        try console.summary(report.text)
+      }
     }
-    if let file = options.plot {
+    if let file = options.plot, !outcome.isUnavailable {
       let plot = ScrollPlot.draw(outcome.timeline, title: report.title)
       try OutputFile.write(PosterBody(copying: try plot.bitmap.png()), to: file)
       if !console.output.isJSON {
         console.note("\(file): \(plot.size)")
       }
     }
-    return outcome.exitStatus
+    return status
   }
 
   /// What it came to; `nil` if it was interrupted.

@@ -8,6 +8,8 @@ struct ScrollOutcome: Sendable {
     /// The poster's or the page's address, without credentials; `nil` for a page that has none.
     var address: PosterAddress?
     var error: PosterError
+    /// What messages about the page's list begin with; `nil` for a poster.
+    var source: String?
   }
 
   /// What was scrolled, and how, for the report.
@@ -34,11 +36,18 @@ struct ScrollOutcome: Sendable {
   /// Everything that failed: pages, then posters.
   var failures: [Failure] { pageFailures + posterFailures }
 
+  /// Whether the lists could not be had at all, so that there is nothing to report but why.
+  var isUnavailable: Bool { pages == 0 && !pageFailures.isEmpty }
+
   /// How the command ends when nobody interrupted it.
   var exitStatus: CommandStatus {
     if pageFailures.contains(where: { $0.error.code == .unauthorized }) { return .refused }
-    guard let first = failures.first else { return .success }
-    if pages == 0, !options.isSimulated { return first.error.isOutage ? .originDown : .failure }
+    guard !failures.isEmpty else { return .success }
+    if isUnavailable, let error = pageFailures.first?.error {
+      // A file that cannot be read is a wrong word on the command line.
+      let isUsage = error.code == .invalidConfiguration
+      return error.isOutage ? .originDown : isUsage ? .usage : .failure
+    }
     // One poster that came, or one failure of another kind, shows that the origin is there.
     let isDown =
       posters == 0 && !posterFailures.isEmpty && posterFailures.allSatisfy(\.error.isOutage)

@@ -97,7 +97,9 @@ struct ScrollReplayRun {
       pageFailures: pageFailures.all.map {
         let list = options.sections[$0.section].list
         return .init(
-          address: $0.address, error: options.listing.source.explaining($0.error, about: list))
+          address: $0.address,
+          error: options.listing.source.explaining($0.error, about: list, at: $0.address),
+          source: list.sourceName)
       },
       posterFailures: record.failures.sorted { $0.key < $1.key }.compactMap { cell, error in
         posters.request(for: WindowAsk(cell)).map { .init(address: $0.address, error: error) }

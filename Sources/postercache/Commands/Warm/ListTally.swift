@@ -17,8 +17,9 @@ struct ListTally: Sendable {
   var failedPages = 0
   /// Posters that the last run had, if they are to be left out.
   let warmedBefore: Set<CacheKey>
-  /// Posters that the list has and that have not failed: what the next run may leave out.
-  private(set) var keys: Set<CacheKey> = []
+  /// Posters that the list has and that have not failed, each with its place among them.
+  private var noted: [CacheKey: Int] = [:]
+  private var nextPlace = 0
 
   init(_ label: String, warmedBefore: Set<CacheKey> = []) {
     self.label = label
@@ -27,12 +28,20 @@ struct ListTally: Sendable {
 
   /// Notes a poster of the list; returns whether it was not noted before.
   mutating func note(_ key: CacheKey) -> Bool {
-    guard keys.count < Self.noteLimit || keys.contains(key) else { return true }
-    return keys.insert(key).inserted
+    guard noted[key] == nil else { return false }
+    guard noted.count < Self.noteLimit else { return true }
+    noted[key] = nextPlace
+    nextPlace += 1
+    return true
   }
 
   /// The poster could not be had after all.
   mutating func forget(_ key: CacheKey) {
-    keys.remove(key)
+    noted[key] = nil
+  }
+
+  /// What the next run may leave out, in the list's order: where not all of it can be kept, the first are.
+  var keys: [CacheKey] {
+    noted.sorted { $0.value < $1.value }.map(\.key)
   }
 }

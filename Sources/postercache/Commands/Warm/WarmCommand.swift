@@ -37,8 +37,8 @@ struct WarmCommand {
       console.note("interrupted: this is not all that would be fetched")
       return .interrupted
     }
-    try report(loop, pinned: nil, seconds: ContinuousClock.now - start)
-    return loop.tally.exitStatus
+    return report(
+      loop, loop.tally.exitStatus, pinned: nil, seconds: ContinuousClock.now - start)
   }
 
   // MARK: - Warming
@@ -89,8 +89,7 @@ struct WarmCommand {
       console.failure("cannot pin the list's posters: \(error)")
       if status == .success { status = .failure }
     }
-    try report(loop, pinned: pins, seconds: ContinuousClock.now - start)
-    return status
+    return report(loop, status, pinned: pins, seconds: ContinuousClock.now - start)
   }
 
   /// What `work` returns; an interruption or a failure shuts `pipeline` down.
@@ -146,22 +145,31 @@ struct WarmCommand {
 
   // MARK: - Reporting
 
+  /// Tells what it came to, and returns how the command ends.
   private func report(
-    _ loop: WarmLoop, pinned: Int?, seconds duration: Duration
-  ) throws(OutputError) {
+    _ loop: WarmLoop, _ status: CommandStatus, pinned: Int?, seconds duration: Duration
+  ) -> CommandStatus {
     let tally = loop.tally
     WarmReport.tell(tally, of: options.listing, on: console)
     let milliseconds = Int(duration / .milliseconds(1))
-    if console.output.isJSON {
-      try console.result(
-        WarmReport.json(
-          tally, milliseconds: milliseconds,
-          found: options.listing.lists.contains(where: \.isSearch) ? loop.found : nil,
-          foresight: loop.foresight))
-    } else if tally.pages > 0, loop.foresight == nil {
-      try console.summary(
-        WarmReport.text(tally, milliseconds: milliseconds, pinned: pinned))
+    return console.ending(status) { () throws(OutputError) in
+      if let error = loop.outputError { throw error }
+      if console.output.isJSON {
+        try console.result(
+          WarmReport.json(
+            tally, milliseconds: milliseconds,
+            found: options.listing.lists.contains(where: \.isSearch) ? loop.found : nil,
+            foresight: loop.foresight))
+        return
+      }
+      // Why is all there is to tell then.
+      guard !tally.isUnavailable else { return }
+      if let foresight = loop.foresight {
+        console.note(foresight.text)
+      } else {
+        try console.summary(
+          WarmReport.text(tally, milliseconds: milliseconds, pinned: pinned))
+      }
     }
-    if let foresight = loop.foresight, !console.output.isJSON { console.note(foresight.text) }
   }
 }

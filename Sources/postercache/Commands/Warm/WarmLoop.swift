@@ -36,6 +36,8 @@ struct WarmLoop {
   private(set) var foresight: Foresight?
   /// What searches have found, for JSON.
   private(set) var found: [JSON] = []
+  /// Why what searches find cannot be printed any more; the posters are fetched all the same.
+  private(set) var outputError: OutputError?
   private let start = ContinuousClock.now
   private var lastDrawn = ContinuousClock.now
 
@@ -132,24 +134,25 @@ struct WarmLoop {
 
   private mutating func take(_ event: Event) throws {
     switch event {
-    case .page(let list, let feed, let address, let result):
-      sources[list].feed = feed
-      sources[list].isLoading = false
+    case .page(let index, let feed, let address, let result):
+      sources[index].feed = feed
+      sources[index].isLoading = false
       switch result {
       case .success(let page?):
-        if let refusal = options.listing.refusal(of: page, from: sources[list].list) {
-          sources[list].isOver = true
-          tally.pageDidFail(address, refusal, of: list)
+        if let refusal = options.listing.refusal(of: page, from: sources[index].list) {
+          sources[index].isOver = true
+          tally.pageDidFail(address, refusal, of: index)
         } else {
-          try take(page, of: list, from: address)
+          try take(page, of: index, from: address)
         }
-      case .success(nil): sources[list].isOver = true
+      case .success(nil): sources[index].isOver = true
       case .failure(let error):
-        sources[list].feed.skipFailedPage()
+        sources[index].feed.skipFailedPage()
         // An interruption is no failure of what it interrupts.
         guard !Task.isCancelled else { break }
+        let list = sources[index].list
         tally.pageDidFail(
-          address, options.listing.source.explaining(error, about: sources[list].list), of: list)
+          address, options.listing.source.explaining(error, about: list, at: address), of: index)
       }
     case .poster(let list, let wanted, let result):
       outstanding -= 1
@@ -195,8 +198,14 @@ struct WarmLoop {
   private mutating func tell(_ items: [FeedItem]) throws(OutputError) {
     if console.output.isJSON {
       found += items.map(WarmReport.json)
-    } else if !items.isEmpty {
-      try console.result(items.map { WarmReport.line(for: $0) + "\n" }.joined())
+    } else if !items.isEmpty, outputError == nil {
+      do throws(OutputError) {
+        try console.result(items.map { WarmReport.line(for: $0) + "\n" }.joined())
+      } catch {
+        // A dry run has nothing else to do.
+        guard foresight == nil else { throw error }
+        outputError = error
+      }
     }
   }
 

@@ -41,12 +41,14 @@ struct WarmRecords: Sendable {
   ///
   /// What it did not come to, as it was interrupted or a page failed, is as it was noted before.
   func note(_ tally: WarmTally, in disk: DiskCache, isInterrupted: Bool) throws(PosterError) {
-    for (list, (identity, _)) in zip(tally.lists, lists) where list.pages > 0 {
+    for (list, (identity, _)) in zip(tally.lists, lists) {
       var keys = list.keys
-      if isInterrupted || list.failedPages > 0, let before = try disk.warmed(list: identity) {
-        for key in before where keys.count < ListTally.noteLimit && !tally.hasFailed(key) {
-          keys.insert(key)
-        }
+      if isInterrupted || list.failedPages > 0 {
+        // Nothing to be added to what was noted.
+        guard list.pages > 0 else { continue }
+        let before = try disk.warmed(list: identity) ?? []
+        let rest = before.subtracting(keys).lazy.filter { !tally.hasFailed($0) }
+        keys += rest.prefix(ListTally.noteLimit - keys.count)
       }
       try disk.noteWarmed(keys, list: identity)
     }

@@ -86,7 +86,10 @@ enum WarmReport {
   /// Tells what failed, and which entries cannot be understood, which is no failure.
   static func tell(_ tally: WarmTally, of listing: Settings.Listing, on console: Console) {
     console.failures(
-      tally.failures.map { Console.words(for: $0.error, about: $0.address) },
+      tally.failures.map {
+        Console.words(
+          for: $0.error, about: $0.address, from: listing.lists[$0.list].sourceName)
+      },
       count: tally.failureCount)
     console.failures(
       tally.faults.map { "\(listing.lists[$0.list].sourceName): \($0.fault)" },

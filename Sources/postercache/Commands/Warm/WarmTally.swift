@@ -11,8 +11,9 @@ struct WarmTally: Sendable {
     /// The poster's or the page's address, without credentials; `nil` for a page that has none.
     var address: PosterAddress?
     var error: PosterError
-    /// The list, and the poster's place in it.
-    fileprivate var list: Int
+    /// The list's index.
+    var list: Int
+    /// The poster's place in the list.
     fileprivate var place: Int
   }
 
@@ -219,11 +220,14 @@ struct WarmTally: Sendable {
   /// Posters that are in the cache and fresh.
   var cached: Int { hits + fetched + revalidated }
 
+  /// Whether the lists could not be had at all, so that there is nothing to report but why.
+  var isUnavailable: Bool { pages == 0 && failedPages > 0 }
+
   /// How the command ends when nobody interrupted it.
   var exitStatus: CommandStatus {
     if isRefused { return .refused }
     guard failureCount > 0 else { return .success }
-    if failedPages > 0, pages == 0 { return statusWithoutPages }
+    if isUnavailable { return statusWithoutPages }
     // One poster that came, or one failure of another kind, shows that the origin is there.
     return cached == 0 && failed > 0 && areAllPosterFailuresOutages ? .originDown : .failure
   }

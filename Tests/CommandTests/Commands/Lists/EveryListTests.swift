@@ -123,7 +123,13 @@ struct EveryListTests {
     let report = try result.warmReport
     #expect(report.lists.map(\.failedPages) == [1, 1, 0] && report.fetched == 18)
     #expect(report.failures.count == 2 && report.faults.isEmpty)
-    #expect(result.errors.contains("http://demo.test/feeds/urls.txt: line "))
-    #expect(result.errors.contains("item 10"))
+    // In the words in which faults are told.
+    let (urls, feed) = ("http://demo.test/feeds/urls.txt", "http://demo.test/feeds/mixed.json")
+    #expect(Set(report.failures.map(\.url)) == [urls, feed])
+    #expect(
+      report.failures.map { "postercache: \($0.error)" }.sorted() == result.errorLines.sorted())
+    #expect(result.errorLines.contains { $0.hasPrefix("postercache: \(urls): line 9: not a") })
+    #expect(result.errorLines.contains { $0.hasPrefix("postercache: \(feed): item 10: unknown") })
+    #expect(result.errorLines.allSatisfy { !$0.hasSuffix(urls) && !$0.hasSuffix(feed) })
   }
 }

@@ -78,5 +78,15 @@ struct DryRunTests {
     #expect(failing.status == 0)
     #expect(failing.output.hasPrefix("https://image.tmdb.org/t/p/w342/"))
     #expect(failing.errorLines.count { $0.hasPrefix("no configuration, going on with") } == 1)
+    // Kept ones are of no use to who does not say where they are kept.
+    let refused = await PosterCacheBinary.run([
+      "warm", "--list", "trending", "--size", "w300", "--dry-run", "--retries", "0", "--api",
+      place.origin.api.canonical,
+    ])
+    #expect(refused.status == 2 && refused.errorLines.count == 1)
+    #expect(
+      refused.errors.contains(
+        "not w300; did you mean w342? (these are built in, as the API did not tell its own sizes: ")
+    )
   }
 }
