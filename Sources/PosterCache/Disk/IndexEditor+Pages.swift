@@ -53,6 +53,9 @@ extension IndexEditor {
   mutating func forgetPages(
     beyond maximum: Int, keeping kept: [CacheKey] = []
   ) throws(PosterError) {
+    // What the table really takes up is known at once; few pages of it, which may be half empty, say little.
+    let (bytes, rowCount) = (try transaction.bytes(.pages), try transaction.count(.pages))
+    guard bytes > max(maximum, 4 * Self.pageBytes) || rowCount > Self.mostRows else { return }
     var rows: [(key: CacheKey, bytes: Int)] = []
     try transaction.forEachRow(.pages) { key, value throws(PosterError) in
       guard let key = CacheKey(bytes: key) else { throw .damagedIndex("a row of pages") }

@@ -105,6 +105,15 @@ struct IndexTransaction {
     return statistics.ms_entries
   }
 
+  /// Bytes of the index' pages that `table` takes up.
+  func bytes(_ table: Index.Table) throws(PosterError) -> Int {
+    var statistics = MDB_stat()
+    try Index.check(mdb_stat(handle, tables[table.rawValue], &statistics), "measure \(table)")
+    let pages =
+      statistics.ms_branch_pages + statistics.ms_leaf_pages + statistics.ms_overflow_pages
+    return pages * Int(statistics.ms_psize)
+  }
+
   /// Which end a walk begins at.
   enum Direction {
     case forward, backward

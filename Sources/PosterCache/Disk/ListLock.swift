@@ -45,6 +45,8 @@ package final class ListLock: Sendable {
       state.withLock { $0 = .held }
       return
     }
+    // Anything but a lock that somebody holds would fail again.
+    guard [EAGAIN, EACCES].contains(errno) else { throw Self.failure }
     onWait()
     try await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
@@ -84,10 +86,7 @@ package final class ListLock: Sendable {
     let result: Result<Void, PosterError> =
       status == 0
       ? .success(())
-      : .failure(
-        PosterError(
-          .directoryUnavailable, "cannot lock the list",
-          underlying: SystemError(call: "fcntl", path: "format")))
+      : .failure(Self.failure)
     let waiting = state.withLock { state -> UnsafeContinuation<Result<Void, PosterError>, Never>? in
       guard case .waiting(let continuation) = state else { return nil }
       state = status == 0 ? .held : .idle
@@ -95,6 +94,13 @@ package final class ListLock: Sendable {
     }
     if waiting == nil { unlock() }
     waiting?.resume(returning: result)
+  }
+
+  /// What the last call of the calling thread failed with.
+  private static var failure: PosterError {
+    PosterError(
+      .directoryUnavailable, "cannot lock the list",
+      underlying: SystemError(call: "fcntl", path: "format"))
   }
 
   private func unlock() {

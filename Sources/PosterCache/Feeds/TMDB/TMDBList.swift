@@ -1,6 +1,6 @@
 /// A list that TMDB's API offers.
 public enum TMDBList: Sendable, Hashable {
-  /// What is being looked at most: `/trending/{media}/{window}`.
+  /// What is looked at most: `/trending/{media}/{window}`.
   case trending(media: Media, window: Window)
   /// What is popular these days: `/{media}/popular`, of films, series or people.
   case popular(Media)
