@@ -15,13 +15,13 @@ func nearest(to text: String, among names: [String]) -> String? {
 /// are as near; where `text` tells no pixels, the one that is written most like it.
 func nearestSize(to text: String, among sizes: [PosterSize]) -> String? {
   let text = text.lowercased()
+  let isHeight = text.hasPrefix("h")
   // A number alone is a width.
-  guard
-    let wanted = PosterSize(rawValue: text) ?? PosterSize(rawValue: "w\(text)"),
-    let pixels = wanted.width ?? wanted.height
+  guard let pixels = Int(isHeight || text.hasPrefix("w") ? text.dropFirst() : text[...]),
+    (0...1_000_000_000).contains(pixels)
   else { return nearest(to: text, among: sizes.map(\.rawValue)) }
   let others = sizes.filter { $0.width != nil || $0.height != nil }
-  let alike = others.filter { ($0.width == nil) == (wanted.width == nil) }
+  let alike = others.filter { ($0.width == nil) == isHeight }
   return (alike.isEmpty ? others : alike).min { first, second in
     let pair = [first, second].map { $0.width ?? $0.height ?? 0 }
     let distances = pair.map { abs($0 - pixels) }

@@ -78,7 +78,8 @@ struct FlagParserTests {
     for (text, poster, profile) in [
       ("w999", "w780", "w185"), ("w300", "w342", "w185"), ("W90", "w92", "w45"),
       ("w123", "w154", "w185"), ("450", "w500", "w185"), ("h500", "w500", "h632"),
-      ("w99999", "w780", "w185"), ("w034", nil, nil), ("orginal", "original", "original"),
+      ("w99999", "w780", "w185"), ("w034", "w92", "w45"), ("w1000000", "w780", "w185"),
+      ("orginal", "original", "original"),
       ("banana", nil, nil),
     ] as [(String, String?, String?)] {
       #expect(nearestSize(to: text, among: ImageHost.tmdb.sizes(of: .poster)) == poster)

@@ -113,7 +113,7 @@ struct ScrollSettingsTests {
     ("scroll --rows similar --demo", "--id N"),
     ("scroll --rows similar --id 0 --demo", "--id takes"),
     ("scroll --rows similar,similar --id 7 --demo", "twice"),
-    ("scroll --rows similar, --id 7 --demo", "--rows takes similar, recommendations"),
+    ("scroll --rows similar, --id 7 --demo", "--rows has an empty name in similar,: write"),
     ("scroll --rows similar --id 7 --media all --demo", "movie or tv"),
     ("scroll --list trending --demo --offline", "--cache-dir"),
     ("scroll --list trending --demo now", "does not know"),

@@ -128,7 +128,7 @@ struct EveryListTests {
     #expect(Set(report.failures.map(\.url)) == [urls, feed])
     #expect(
       report.failures.map { "postercache: \($0.error)" }.sorted() == result.errorLines.sorted())
-    #expect(result.errorLines.contains { $0.hasPrefix("postercache: \(urls): line 9: not a") })
+    #expect(result.errorLines.contains { $0.hasPrefix("postercache: \(urls): line 8: not a") })
     #expect(result.errorLines.contains { $0.hasPrefix("postercache: \(feed): item 10: unknown") })
     #expect(result.errorLines.allSatisfy { !$0.hasSuffix(urls) && !$0.hasSuffix(feed) })
   }
