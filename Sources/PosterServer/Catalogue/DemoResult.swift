@@ -16,9 +16,6 @@ struct DemoResult: Hashable {
     self.place = place ?? number
   }
 
-  /// Whether it has a poster, or as a person a picture.
-  var hasPoster: Bool { DemoArtwork.posterAbsence(place) == nil }
-
   /// - Parameters:
   ///   - language: as in TMDB's parameter of this name; Korean for `ko`, otherwise English.
   ///   - namesKind: whether there is a `media_type`, which lists of one kind leave out.
