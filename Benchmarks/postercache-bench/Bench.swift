@@ -25,7 +25,7 @@ enum Bench {
       try await run(options)
     } catch {
       Console.error("postercache-bench: \(error)")
-      exit(1)
+      exit((error as? BenchError)?.status ?? 1)
     }
   }
 
@@ -40,13 +40,12 @@ enum Bench {
       progress: BenchContext.progress)
     let context = BenchContext(options: options, corpus: corpus, disk: disk, memory: memory)
     var report = Report(
+      arguments: Array(CommandLine.arguments.dropFirst()),
       machine: Machine(versions: versions(disk, options)), isQuick: options.isQuick)
     for suite in options.suites {
       report.suites.append(try await suite.init(context).run())
     }
-    let markdown = MarkdownReport(report).text
-    Console.output(markdown)
-    if let file = options.markdownFile { try TextFile.write(markdown, to: file) }
+    Console.output(MarkdownReport(report).text)
     if let file = options.jsonFile {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -70,16 +69,13 @@ enum Bench {
     }
     versions["nginx"] =
       Command.find("nginx").flatMap { Command($0, ["-v"]).firstLine() } ?? "not installed"
-    if let python = options.python, let stores = options.stores {
-      versions["stores in Python"] =
-        Command(python, [stores, "--version"]).firstLine() ?? "not installed"
-    }
-    if let python = options.python, let thumbnails = options.thumbnails {
-      versions["Pillow"] =
-        Command(python, [thumbnails, "--version"]).firstLine() ?? "not installed"
-    }
-    if let vips = options.vips {
-      versions["libvips"] = Command(vips, ["--version"]).firstLine() ?? "not installed"
+    let programs: [(name: String, command: Command?)] = [
+      ("stores in Python", options.peers.python(.pythonStores, ["--version"])),
+      ("Pillow", options.peers.python(.thumbnails, ["--version"])),
+      ("libvips", options.peers.find(.vips).map { Command($0, ["--version"]) }),
+    ]
+    for (name, command) in programs {
+      versions[name] = command?.firstLine() ?? "not installed"
     }
     versions["libpng"] = PNG_LIBPNG_VER_STRING
     let webp = WebPGetDecoderVersion()

@@ -33,11 +33,6 @@ struct Contest: Codable, Sendable {
     let samples: [Sample]
   }
 
-  struct Absentee: Codable, Sendable {
-    let name: String
-    let reason: String
-  }
-
   /// A demand on the ratio between ours and others.
   struct Goal: Codable, Sendable {
     /// What is demanded, in words.
@@ -56,23 +51,14 @@ extension Contest {
     return Spread(zip(result.samples, ours.samples).map { $0.seconds / $1.seconds })
   }
 
+  /// How many times as long as `result` ours took: the distance to a limit.
+  func distance(to result: Result) -> Spread? {
+    guard let ours = results.first(where: { $0.role == .ours }) else { return nil }
+    return Spread(zip(ours.samples, result.samples).map { $0.seconds / $1.seconds })
+  }
+
   /// The smallest ratio of those a goal is about; `nil` if none of them took part.
   func attained(_ goal: Goal) -> Double? {
     results.filter { goal.against.contains($0.name) }.compactMap { ratios($0)?.median }.min()
-  }
-}
-
-/// The middle and the ends of some numbers.
-struct Spread: Sendable {
-  let median: Double
-  let minimum: Double
-  let maximum: Double
-
-  /// `nil` if there are no numbers.
-  init?(_ numbers: [Double]) {
-    let sorted = numbers.sorted()
-    guard let first = sorted.first, let last = sorted.last else { return nil }
-    (minimum, maximum) = (first, last)
-    median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
   }
 }

@@ -7,14 +7,18 @@ struct FigureTable: Codable, Sendable {
   /// What the figures of each row belong to.
   let columns: [String]
   let rows: [Row]
+  /// Whether the first column holds exact counts of ours, which a baseline guards: see ``Baseline``.
+  var isCounted = false
+  /// What could not be measured, and why.
+  var absent: [Absentee] = []
   /// What the project demands of itself here.
-  let demands: [Demand]
+  var demands: [Demand] = []
 
   struct Row: Codable, Sendable {
     /// What was measured, with its unit.
     let name: String
     /// One for each column; `nil` where there is none.
-    let values: [Double?]
+    let figures: [Figure?]
   }
 
   /// A bound on one figure.
@@ -35,4 +39,14 @@ extension FigureTable.Demand {
     if let left, let right, left > 0 { value = right / left } else { value = nil }
     bound = factor
   }
+}
+
+extension FigureTable.Row {
+  /// Exact figures.
+  init(name: String, values: [Double?]) {
+    self.init(name: name, figures: values.map { $0.map { Figure($0) } })
+  }
+
+  /// The figures without their spreads.
+  var values: [Double?] { figures.map { $0?.value } }
 }

@@ -1,7 +1,11 @@
 /// Everything one run of the benchmark found.
 struct Report: Codable, Sendable {
   /// The version of this file's shape.
-  var schema = 2
+  static let currentSchema = 3
+
+  var schema = currentSchema
+  /// The arguments of the benchmark that made it.
+  var arguments: [String]
   let machine: Machine
   /// Whether it was a quick run, with fewer rounds and posters.
   let isQuick: Bool
@@ -16,4 +20,12 @@ struct SuiteReport: Codable, Sendable {
   var contests: [Contest] = []
   /// Counts, and how costs grow.
   var tables: [FigureTable] = []
+  var plots: [Plot] = []
+}
+
+/// Somebody who could not take part, or something that could not be measured: never shown as a zero.
+struct Absentee: Codable, Sendable, Equatable {
+  let name: String
+  /// Why, in a few words: `not installed`.
+  let reason: String
 }

@@ -10,11 +10,10 @@ final class PythonStore {
 
   /// Starts the program; it reads the posters at once.
   ///
-  /// - Parameters:
-  ///   - list: a file with a line for each poster: its address, a tab, its file.
-  init(_ kind: Kind, python: String, program: String, list: String) throws(BenchError) {
-    self.program = try AnsweringProgram(
-      Command(python, [program, kind.rawValue, list]), name: "the Python store")
+  /// - Parameter command: what runs `stores.py`, with a ``Kind`` and a file that has a line for each poster:
+  ///   its address, a tab, its file.
+  init(_ command: Command) throws(BenchError) {
+    program = try AnsweringProgram(command, name: "the Python store")
   }
 
   /// Stores every poster in a new store in the empty `directory`.

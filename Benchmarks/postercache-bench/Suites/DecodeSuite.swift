@@ -21,7 +21,7 @@ struct DecodeSuite: Suite {
   func run() async throws -> SuiteReport {
     let directory = try context.disk.makeEmpty("decode")
     let corpus = try PictureCorpus(
-      directory: context.options.picturesDirectory, workDirectory: directory)
+      directory: context.options.corpusDirectory.map { "\($0)/posters" }, workDirectory: directory)
     let rivals = Rivals(context.options)
     var report = SuiteReport(
       name: Self.name,
@@ -83,24 +83,24 @@ struct DecodeSuite: Suite {
   private struct Rivals {
     /// Each one's name, and how to start it with a list of files.
     var programs: [(name: String, command: (String) -> Command)] = []
-    var absent: [Contest.Absentee] = []
+    var absent: [Absentee] = []
 
     init(_ options: BenchOptions) {
       let kinds = [("draft", "Pillow, draft and thumbnail"), ("thumbnail", "Pillow, thumbnail")]
       for (kind, name) in kinds {
-        if let python = options.python, let program = options.thumbnails,
-          Command(python, [program, "--version"]).firstLine()?.hasPrefix("Pillow") == true
+        if let version = options.peers.python(.thumbnails, ["--version"])?.firstLine(),
+          version.hasPrefix("Pillow"), let program = options.peers.python(.thumbnails, [kind])
         {
-          programs.append((name, { Command(python, [program, kind, $0]) }))
+          programs.append((name, { Command(program.program, program.arguments + [$0]) }))
         } else {
-          absent.append(Contest.Absentee(name: name, reason: "not installed"))
+          absent.append(Absentee(name: name, reason: "not installed"))
         }
       }
-      if let vips = options.vips {
+      if let vips = options.peers.find(.vips) {
         programs.append(("libvips, vips_thumbnail_buffer", { Command(vips, [$0]) }))
       } else {
         absent.append(
-          Contest.Absentee(name: "libvips, vips_thumbnail_buffer", reason: "not installed"))
+          Absentee(name: "libvips, vips_thumbnail_buffer", reason: "not installed"))
       }
     }
   }

@@ -46,10 +46,10 @@ struct DiskSuite: Suite {
   /// The stores in Python that can take part, by the names the tables call them, and those that
   /// cannot.
   func pythonStores() throws(BenchError) -> (
-    stores: [(name: String, store: PythonStore)], absent: [Contest.Absentee]
+    stores: [(name: String, store: PythonStore)], absent: [Absentee]
   ) {
     var stores: [(name: String, store: PythonStore)] = []
-    var absent: [Contest.Absentee] = []
+    var absent: [Absentee] = []
     let list = "\(context.disk.path)/python-list"
     let corpus = context.corpus
     let lines = corpus.names.map { name in
@@ -59,13 +59,11 @@ struct DiskSuite: Suite {
     for (name, kind) in [
       ("diskcache (Python, LRU)", PythonStore.Kind.diskcache), ("SQLite blobs (Python)", .sqlite),
     ] {
-      guard let python = context.options.python, let program = context.options.stores,
-        access(python, X_OK) == 0
-      else {
-        absent.append(Contest.Absentee(name: name, reason: "not installed"))
+      guard let command = context.options.peers.python(.pythonStores, [kind.rawValue, list]) else {
+        absent.append(Absentee(name: name, reason: "not installed"))
         continue
       }
-      let store = try PythonStore(kind, python: python, program: program, list: list)
+      let store = try PythonStore(command)
       stores.append((name, store))
     }
     return (stores, absent)

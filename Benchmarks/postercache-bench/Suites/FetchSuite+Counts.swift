@@ -78,7 +78,7 @@ extension FetchSuite {
 
   /// What the counting library says of the program; nothing where there is no such library.
   private func counted(_ arguments: [String]) throws(BenchError) -> [String: Double] {
-    guard let library = context.options.counting else { return [:] }
+    guard let library = CountingLibrary.path else { return [:] }
     let file = "\(context.disk.path)/counts"
     unlink(file)
     _ = try Command(

@@ -91,13 +91,13 @@ struct LinkSuite: Suite {
         return try server.atClient(ContestantProgram.command("warm", values)).run()
       }
     ]
-    var absent: [Contest.Absentee] = []
+    var absent: [Absentee] = []
     let peers = Peers(
       list: list, addresses: addresses, names: names, target: target, connections: connections,
       authoritiesFile: authorities)
     for peer in Peers.Program.allCases {
       guard let program = Command.find(peer.rawValue) else {
-        absent.append(Contest.Absentee(name: peer.rawValue, reason: "not installed"))
+        absent.append(Absentee(name: peer.rawValue, reason: "not installed"))
         continue
       }
       contestants.append(
@@ -108,7 +108,7 @@ struct LinkSuite: Suite {
           return sample
         })
     }
-    if let program = context.options.urlSession {
+    if let program = context.options.peers.find(.urlSession) {
       contestants.append(
         Contestant(name: "URLSession", role: .rival) {
           let directory = try target.makeEmpty("warm")
@@ -119,7 +119,7 @@ struct LinkSuite: Suite {
           return sample
         })
     } else {
-      absent.append(Contest.Absentee(name: "URLSession", reason: "not built"))
+      absent.append(Absentee(name: "URLSession", reason: "not built"))
     }
     let rivals = contestants.filter { $0.role == .rival }.map(\.name)
     let limit = Contestant(name: "the link's limit, calculated", role: .limit) {

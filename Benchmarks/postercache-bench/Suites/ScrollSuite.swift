@@ -17,7 +17,7 @@ struct ScrollSuite: Suite {
 
   func run() async throws -> SuiteReport {
     var recorded: [RecordedFling] = []
-    if let file = context.options.flingsFile {
+    if let file = context.options.corpusDirectory.map({ "\($0)/traces/flings_android.json" }) {
       recorded = try RecordedFling.all(json: Data(TextFile.read(file)))
     }
     let isQuick = context.options.isQuick
@@ -51,9 +51,7 @@ struct ScrollSuite: Suite {
     report.tables.append(withoutJumps(runs))
     report.tables.append(calm(runs))
     report.tables.append(PlanCost.table(context.rounds(11, contest: "plan")))
-    if let directory = context.options.plotsDirectory {
-      try plot(runs, into: directory)
-    }
+    report.plots = plots(runs)
     return report
   }
 
@@ -207,30 +205,37 @@ struct ScrollSuite: Suite {
   // MARK: - Plots
 
   /// Blank time over waste, a curve for each sort of policy.
-  private func plot(_ runs: ScrollRuns, into directory: String) throws {
-    let curves: [(String, (ScrollContestant) -> Bool)] = [
+  private func plots(_ runs: ScrollRuns) -> [Plot] {
+    let curves: [(String, Contest.Role, (ScrollContestant) -> Bool)] = [
       (
-        "adaptive",
+        "adaptive", .ours,
         { if case .ours(let it, false) = $0.kind { it.previewShare == nil } else { false } }
       ),
-      ("fixed:N", { if case .fixed(.items) = $0.kind { true } else { false } }),
-      ("screens", { if case .fixed(.screens) = $0.kind { true } else { false } }),
-      ("none", { if case .fixed(.none) = $0.kind { true } else { false } }),
-      ("oracle", { if case .oracle = $0.kind { true } else { false } }),
+      ("fixed:N", .rival, { if case .fixed(.items) = $0.kind { true } else { false } }),
+      ("screens", .rival, { if case .fixed(.screens) = $0.kind { true } else { false } }),
+      ("none", .rival, { if case .fixed(.none) = $0.kind { true } else { false } }),
+      ("oracle", .limit, { if case .oracle = $0.kind { true } else { false } }),
     ]
-    for link in [nil] + runs.links.indices.map(Optional.some) {
-      let plot = ScrollPlot(
-        title: link.map { runs.links[$0].title } ?? "All links",
-        curves: curves.map { name, isOf in
-          let points = runs.contestants.indices.filter { isOf(runs.contestants[$0]) }.map {
-            runs.mean($0, link: link)
-          }
-          return (name, points.map { ($0.waste, $0.blank) }.sorted { $0.0 < $1.0 })
-        })
+    return ([nil] + runs.links.indices.map(Optional.some)).map { link in
       let name = link.map {
         "\(Int(runs.links[$0].megabits))-\(Int(runs.links[$0].milliseconds))"
       }
-      try TextFile.write(plot.svg, to: "\(directory)/scroll-\(name ?? "all").svg")
+      return Plot(
+        id: "scroll-\(name ?? "all")",
+        title: "Blank time over wasted bytes: \(link.map { runs.links[$0].title } ?? "all links")",
+        command: "Benchmarks/run scroll",
+        horizontal: Plot.Axis(label: "wasted bytes", unit: "%", maximum: 50),
+        vertical: Plot.Axis(label: "blank time", unit: "%"),
+        series: curves.map { name, role, isOf in
+          let points = runs.contestants.indices.filter { isOf(runs.contestants[$0]) }.map {
+            runs.mean($0, link: link)
+          }
+          return Plot.Series(
+            name: name, role: role,
+            points: points.sorted { $0.waste < $1.waste }.map {
+              Plot.Point(x: $0.waste * 100, y: Figure($0.blank * 100))
+            })
+        })
     }
   }
 }

@@ -108,12 +108,6 @@ struct WaitSuite: Suite {
           WaitCurve.Point(use: use, alone: alone, burst: burst))
       }
     }
-    if let directory = context.options.plotsDirectory {
-      let plot = WaitPlot(
-        title: link.title,
-        curves: Self.names.map { ($0.name, WaitCurve(points: curves[$0.kind] ?? [])) })
-      try TextFile.write(plot.svg, to: "\(directory)/wait-\(Int(link.megabits)).svg")
-    }
     return FigureTable(
       title: link.title, conditions: description,
       columns: [

@@ -52,10 +52,10 @@ struct WarmSuite: Suite {
       list: list, addresses: addresses, names: context.corpus.names, target: target,
       connections: Self.connections)
     var contestants = own(addresses, list: list, target, server)
-    var absent: [Contest.Absentee] = []
+    var absent: [Absentee] = []
     for peer in Peers.Program.allCases {
       guard let program = Command.find(peer.rawValue) else {
-        absent.append(Contest.Absentee(name: peer.rawValue, reason: "not installed"))
+        absent.append(Absentee(name: peer.rawValue, reason: "not installed"))
         continue
       }
       contestants.append(

@@ -30,8 +30,8 @@ struct DistantServer {
     bitsPerSecond = megabits * 1e6
     roundTripSeconds = Double(milliseconds) / 1e3
     let reason: String
-    switch (context.options.link, Command.find("nginx")) {
-    case (nil, _): reason = "--link is missing"
+    switch (context.options.peers.find(.link), Command.find("nginx")) {
+    case (nil, _): reason = "Benchmarks/peers/install has not built what makes one"
     case (_, nil): reason = "nginx is not installed"
     case (let program?, let nginx?):
       do {
