@@ -3,7 +3,8 @@ import Glibc
 import PosterCache
 import PosterServer
 
-/// The posters that every suite uses: the demo origin's, w342, under names like TMDB's.
+/// The posters that every suite uses: the demo origin's, w342, under names like TMDB's and as heavy as
+/// TMDB's are.
 ///
 /// Drawn once and written below a directory as `t/p/w342/NAME`, where a web server can serve them;
 /// a directory that has them already is used as it is.
@@ -17,6 +18,22 @@ struct PosterCorpus: Sendable {
 
   /// The sum of the sizes.
   var bytes: Int { sizes.reduce(0, +) }
+
+  /// How many there are and how heavy, for the report.
+  var description: String { Self.description(ofSizes: sizes) }
+
+  /// The same of some of them.
+  static func description(ofSizes sizes: [Int]) -> String {
+    let sorted = sizes.sorted()
+    guard let least = sorted.first, let most = sorted.last else { return "no posters" }
+    func kilobytes(_ bytes: Int) -> Int { (bytes + 500) / 1000 }
+    return """
+      \(sizes.count) posters (\(ByteSize(bytes: sizes.reduce(0, +)))): JPEGs of \
+      \(kilobytes(least)) to \(kilobytes(most)) KB, the median \
+      \(kilobytes(sorted[sorted.count / 2])), the 99th percentile \
+      \(kilobytes(sorted[sorted.count * 99 / 100]))
+      """
+  }
 
   /// The directory of the files, below the root.
   static let folder = "t/p/w342"
@@ -84,7 +101,7 @@ struct PosterCorpus: Sendable {
   ) throws(BenchError) -> [String] {
     guard let first = names.first else { return [] }
     let isCurrent =
-      (try? TextFile.read("\(directory)/\(first)")) == DemoPoster.encode(name: first, size: .w342)
+      (try? TextFile.read("\(directory)/\(first)")) == WeightedPoster.encode(name: first)
     return isCurrent ? names.filter { access("\(directory)/\($0)", R_OK) != 0 } : names
   }
 
@@ -102,8 +119,7 @@ struct PosterCorpus: Sendable {
           do throws(BenchError) {
             // Under its own name only once it is whole: an interrupted run leaves no half poster.
             let path = "\(directory)/\(names[place])"
-            try TextFile.write(
-              DemoPoster.encode(name: names[place], size: .w342), to: path + ".new")
+            try TextFile.write(WeightedPoster.encode(name: names[place]), to: path + ".new")
             guard rename(path + ".new", path) == 0 else { throw BenchError(call: "rename", path) }
           } catch {
             work.withLock { $0.failure = error }
