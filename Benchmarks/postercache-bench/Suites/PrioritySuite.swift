@@ -88,17 +88,8 @@ struct PrioritySuite: Suite {
 
   // MARK: - Runs
 
-  /// The poster whose size is nearest to 40,000 bytes.
-  private var poster: String {
-    let place = context.corpus.sizes.indices.min {
-      abs(context.corpus.sizes[$0] - 40_000) < abs(context.corpus.sizes[$1] - 40_000)
-    }
-    return context.corpus.names[place ?? 0]
-  }
-
-  private var posterBytes: Int {
-    context.corpus.sizes.min { abs($0 - 40_000) < abs($1 - 40_000) } ?? 0
-  }
+  private var poster: String { context.corpus.names[context.corpus.typical] }
+  private var posterBytes: Int { context.corpus.sizes[context.corpus.typical] }
 
   /// Links at once, each with a server of its own: a run is nearly all waiting.
   private static let lanes = 8

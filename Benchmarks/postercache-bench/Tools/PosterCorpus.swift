@@ -19,6 +19,11 @@ struct PosterCorpus: Sendable {
   /// The sum of the sizes.
   var bytes: Int { sizes.reduce(0, +) }
 
+  /// The place of the poster whose size is nearest to 40,000 bytes.
+  var typical: Int {
+    sizes.indices.min { abs(sizes[$0] - 40_000) < abs(sizes[$1] - 40_000) } ?? 0
+  }
+
   /// How many there are and how heavy, for the report.
   var description: String { Self.description(ofSizes: sizes) }
 
@@ -94,14 +99,15 @@ struct PosterCorpus: Sendable {
     return String((0..<27).map { _ in letters.randomElement(using: &generator)! }) + ".jpg"
   }
 
-  /// Which of `names` have to be drawn: those without a file, or all of them where the first file is
-  /// not what would be drawn now.
+  /// Which of `names` have to be drawn: those without a file, or all of them where the first or the last
+  /// file is not what would be drawn now.
   private static func missing(
     _ names: [String], in directory: String
   ) throws(BenchError) -> [String] {
-    guard let first = names.first else { return [] }
-    let isCurrent =
-      (try? TextFile.read("\(directory)/\(first)")) == WeightedPoster.encode(name: first)
+    // A run with fewer posters may have drawn the first ones anew, and only those.
+    let isCurrent = Set([names.first, names.last].compactMap { $0 }).allSatisfy { name in
+      (try? TextFile.read("\(directory)/\(name)")) == WeightedPoster.encode(name: name)
+    }
     return isCurrent ? names.filter { access("\(directory)/\($0)", R_OK) != 0 } : names
   }
 
