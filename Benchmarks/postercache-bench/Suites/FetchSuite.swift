@@ -66,7 +66,7 @@ struct FetchSuite: Suite {
         """)
     for http in HTTP.allCases {
       guard let base = http == .one ? server.base : server.secureBase else { continue }
-      let addresses = addresses(at: base, passes: passes)
+      let addresses = self.addresses(at: base, passes: passes)
       let authorities = http == .two ? server.authoritiesFile : nil
       let numbers = connections(http)
       var contests: [Contest] = []
@@ -77,7 +77,7 @@ struct FetchSuite: Suite {
       report.contests += contests
       if numbers.count > 1 { report.plots.append(plot(http, numbers, contests)) }
       report.tables.append(
-        try counts(http, addresses(at: base, passes: 1), authorities: authorities))
+        try counts(http, self.addresses(at: base, passes: 1), authorities: authorities))
     }
     if !context.options.isQuick {
       let (contests, plot) = try await distant()
