@@ -23,7 +23,9 @@ enum Versions {
     versions["nginx"] =
       Command.find("nginx").flatMap { Command($0, ["-v"]).firstLine() } ?? "not installed"
     let programs: [(name: String, command: Command?)] = [
-      ("stores in Python", options.peers.python(.pythonStores, ["--version"])),
+      ("diskcache", options.peers.python(.pythonStores, ["--version"])),
+      ("aiohttp", options.peers.python(.pythonWarm, ["--version"])),
+      ("SQLite", options.peers.find(.stores).map { Command($0, ["--version"]) }),
       ("Pillow", options.peers.python(.thumbnails, ["--version"])),
       ("libvips", options.peers.find(.vips).map { Command($0, ["--version"]) }),
     ]
