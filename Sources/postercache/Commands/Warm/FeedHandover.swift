@@ -7,7 +7,7 @@ import PosterCache
 final class FeedHandover: Sendable {
   private let feed: Lock<(any FeedSource)?>
 
-  init(_ feed: consuming sending any FeedSource) {
+  init(_ feed: any FeedSource) {
     self.feed = Lock(feed)
   }
 

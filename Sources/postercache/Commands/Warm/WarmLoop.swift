@@ -111,11 +111,10 @@ struct WarmLoop {
     }
     for index in sources.indices {
       // Not before the posters of earlier pages are under way: pages in advance are memory.
-      guard sources[index].waiting.isEmpty, !sources[index].isLoading, sources[index].isListing,
-        let feed = sources[index].feed.take()
+      guard sources[index].waiting.isEmpty, !sources[index].isLoading, sources[index].isListing
       else { continue }
-      let address = feed.nextPageAddress
-      let handover = FeedHandover(consume feed)
+      let address = sources[index].feed?.nextPageAddress
+      guard let handover = sources[index].feed.take().map(FeedHandover.init) else { continue }
       group.addTask {
         var feed = handover.take()
         let result = await Result { () async throws(PosterError) in try await feed.nextPage() }
