@@ -73,6 +73,7 @@ struct MemorySuite: Suite {
       report.tables.append(Self.scaling(contests, order))
     }
     report.contests.append(try await inserts(posters, foundationKeys))
+    report.tables.append(try counts())
     posters = []
     report.tables.append(try hitRatios())
     await pipeline.shutdown()
