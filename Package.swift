@@ -14,6 +14,8 @@ let package = Package(
     .library(name: "PosterServer", targets: ["PosterServer"]),
     .executable(name: "postercache", targets: ["postercache"]),
     .executable(name: "postercache-bench", targets: ["postercache-bench"]),
+    // Never linked with: programs have it loaded before their other libraries (LD_PRELOAD).
+    .library(name: "Counting", type: .dynamic, targets: ["Counting"]),
   ],
   targets: [
     system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
@@ -50,6 +52,11 @@ let package = Package(
         "CTurboJPEG", "CPNG", "CWebP",
       ],
       path: "Benchmarks/postercache-bench"),
+    // Stands in front of malloc and its kind: nothing may depend on it, and it must not bring a Swift
+    // runtime into the programs it is loaded into.
+    .target(
+      name: "Counting", path: "Benchmarks/Counting",
+      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib"])]),
     .target(name: "TestSupport", dependencies: ["PosterCache"], path: "Tests/TestSupport"),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A process for tests to kill.
@@ -71,7 +78,18 @@ let package = Package(
     .testTarget(
       name: "ScrollReplayTests",
       dependencies: ["PosterCache", "ScrollReplay", "TestSupport"]),
+    .testTarget(
+      name: "BenchTests", dependencies: ["postercache-bench", "TestSupport"]),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The sanitizers run the tests of the libraries: building the others would only keep them waiting.
+if Context.environment["POSTERCACHE_LIBRARIES_ONLY"] != nil {
+  let others = [
+    "postercache-bench", "BenchTests", "CommandTests", "ScrollReplayTests", "TidyTests",
+  ]
+  package.targets.removeAll { others.contains($0.name) }
+  package.products.removeAll { others.contains($0.name) }
+}

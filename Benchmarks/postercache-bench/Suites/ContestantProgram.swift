@@ -38,6 +38,7 @@ struct ContestantProgram {
 
   func run() async throws {
     if work == "priority" { return try PriorityProgram(values).run() }
+    if work == "counted" { return try await CountedWork(values).run() }
     guard let list = values["--list"] else { throw BenchError("a contestant needs --list") }
     var addresses = try TextFile.lines(list)
     if let count = number("--count") { addresses = Array(addresses.prefix(count)) }

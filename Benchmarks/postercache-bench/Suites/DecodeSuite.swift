@@ -34,6 +34,7 @@ struct DecodeSuite: Suite {
     report.contests.append(try await whole("PNG", try corpus.pngs()) { try $0.decodePNG($1) })
     report.contests.append(try await whole("WebP", try corpus.webps()) { try $0.decodeWebP($1) })
     report.contests.append(try await shrinking(corpus, rivals, directory))
+    report.tables.append(try counts(corpus))
     report.tables.append(try differences(corpus, rivals, directory))
     return report
   }

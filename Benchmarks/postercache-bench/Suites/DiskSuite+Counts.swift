@@ -1,62 +1,49 @@
 import PosterCache
 
 extension DiskSuite {
-  /// Entries of the cache in which calls are counted.
-  private static let entries = 1000
-  private static let hits = 1000
-  private static let batches = 40
-
-  /// System calls of hits, misses and inserts, and bytes written for each byte stored.
+  /// Instructions, allocations, copies, system calls and bytes written of hits, misses and inserts.
   func counts() throws -> FigureTable {
-    BenchContext.progress("counting system calls")
-    let written = try probe("counted-bytes").run().writtenPerStored
-    let calls = try probe("counted-calls").systemCalls(log: "\(context.disk.path)/calls")
-    let inserts = Self.batches * CacheProbe.batchPosters
-    func row(_ name: String, _ phase: CacheProbe.Phase, _ operations: Int) -> FigureTable.Row {
-      let phase = phase.rawValue
-      return FigureTable.Row(
-        name: name,
-        values: [calls.map { $0.total(phase) / Double(operations) }]
-          + ["pread64", "pwritev", "pwrite64", "fallocate", "openat"].map { call in
-            calls.map { $0.count(call, phase) / Double(operations) }
-          })
+    BenchContext.progress("\(Self.name): counting")
+    let program = try CountedProgram(directory: try context.disk.makeEmpty("counted-disk")) {
+      CountedWork.arguments(.disk, [("--to", $0)])
+    }
+    let names = CountedWork.diskNames
+    func phases(_ operation: String, _ names: [String?]) -> [String?] {
+      names.map { $0.map { CountedWork.phase(operation, $0) } }
+    }
+    let own: [(name: String, count: CountedProgram.Count)] = [
+      ("system calls", .ownSystemCalls), ("pread", .call(["pread64"])),
+    ]
+    let (hits, misses, inserts) = (
+      phases("hit", names), phases("miss", [names[0], names[1], nil]),
+      phases("insert", [names[0], names[1], nil])
+    )
+    let written = inserts.map { phase in
+      phase.flatMap { program.each(.writtenBytes, $0) }.map { $0 / Double(CountedWork.posterBytes) }
     }
     return FigureTable(
-      title: "System calls",
+      title: "Counted",
       conditions: """
-        Counted by `strace` over all threads of a process, `futex` and what gets memory left out. \
-        Inserts: batches of \(CacheProbe.batchPosters) posters of \(CacheProbe.posterBytes) bytes, \
-        each flushed. For each byte of a body stored, \(Self.text(written)) bytes were passed to \
-        calls that write (`wchar` of `/proc/self/io`): headers, blocks filled up, index pages.
+        Of one operation, over \(CountedWork.posters) posters of \(CountedWork.posterBytes) bytes. Hits and \
+        misses on one thread, in random order. Inserts in batches of \(CountedWork.batchPosters), which are \
+        written together; their counts are those of all threads, of system calls without `futex` and what \
+        gets memory. Copies are counted from 1 KiB on. Written is what was passed to `write` and its kind \
+        (`wchar` of `/proc/self/io`): bodies, headers, blocks filled up, index pages.
         """,
-      columns: ["all", "pread", "pwritev", "pwrite", "fallocate", "openat"],
-      rows: [
-        row("a hit", .hits, Self.hits), row("a miss", .misses, Self.hits),
-        row("an insert", .inserts, inserts),
-      ],
+      columns: names,
+      rows: program.rows("hit", hits, CountedProgram.ordinaryCounts + own)
+        + program.rows("miss", misses, CountedProgram.ordinaryCounts + own.prefix(1))
+        + program.rows("insert", inserts)
+        + program.rows("insert", inserts, [("system calls", .systemCalls)])
+        + [FigureTable.Row(name: "insert: bytes written for a byte stored", values: written)],
+      isCounted: true, absent: program.absent,
       demands: [
         FigureTable.Demand(
           text: "a hit is one `pread`",
-          value: calls.map { $0.total(CacheProbe.Phase.hits.rawValue) / Double(Self.hits) },
-          bound: 1.01),
+          value: hits[0].flatMap { program.each(.ownSystemCalls, $0) },
+          bound: 1),
         FigureTable.Demand(
-          text: "bytes written for a byte stored", value: written, bound: 1.25),
+          text: "bytes written for a byte stored", value: written[0], bound: 1.19),
       ])
-  }
-
-  /// A probe of a new cache in the directory `name`: inserts are to replace nothing.
-  private func probe(_ name: String) throws -> CacheProbe {
-    let directory = try context.disk.makeEmpty(name)
-    let cache = try DiskCache(directory: directory)
-    try CacheFiller.insert(try (0..<Self.entries).map { try SmallPoster.make($0) }, into: cache)
-    cache.close()
-    return CacheProbe(
-      directory: directory, entries: Self.entries, hits: Self.hits, batches: Self.batches)
-  }
-
-  private static func text(_ value: Double) -> String {
-    let thousandths = Int((value * 1000).rounded())
-    let digits = String(thousandths % 1000)
-    return "\(thousandths / 1000)." + String(repeating: "0", count: 3 - digits.count) + digits
   }
 }

@@ -1,99 +1,67 @@
 import Glibc
 
-/// What a transfer costs in allocations, copies and system calls.
+/// What a transfer takes in instructions, allocations, copies and system calls.
 extension FetchSuite {
-  /// The connections of the programs that are counted.
-  private static let connections = 16
-
-  /// Counts of whole programs that fetch the list's first third and all of it: the difference is what
-  /// further transfers cost.
   func counts(_ http: HTTP, _ addresses: [String], authorities: String?) throws -> FigureTable {
+    BenchContext.progress("\(Self.name): counting, \(http.title)")
     let list = "\(context.disk.path)/addresses"
     try TextFile.write(addresses.map { "\($0)\n" }.joined(), to: list)
-    let few = addresses.count / 3
-    let transfers = Double(addresses.count - few)
-    let bytes = context.corpus.sizes.dropFirst(few).reduce(0, +)
-    var columns: [[Double?]] = []
-    for work in ["fetch", "loop"] {
-      func arguments(_ count: Int) -> [String] {
-        ContestantProgram.arguments(
-          work,
-          [
-            ("--list", list), ("--connections", "\(Self.connections)"), ("--count", "\(count)"),
-          ] + (authorities.map { [("--authorities", $0)] } ?? []))
+    let programs = try [CountedWork.Kind.fetch, .loop].map { kind in
+      try CountedProgram(
+        directory: try context.disk.makeNew("counted-\(kind.rawValue)")
+      ) { _ in
+        CountedWork.arguments(
+          kind, [("--list", list)] + (authorities.map { [("--authorities", $0)] } ?? []))
       }
-      let (first, all) = (
-        try counted(arguments(few)), try counted(arguments(addresses.count))
-      )
-      let (firstCalls, allCalls) = (
-        try calls(arguments(few)), try calls(arguments(addresses.count))
-      )
-      func difference(_ name: String) -> Double? {
-        guard let few = first[name], let many = all[name] else { return nil }
-        return many - few
-      }
-      func callDifference(_ read: (SystemCalls) -> Double) -> Double? {
-        guard let firstCalls, let allCalls else { return nil }
-        return (read(allCalls) - read(firstCalls)) / transfers
-      }
-      columns.append([
-        difference("allocations").map { $0 / transfers },
-        difference("large-allocations").map { $0 / transfers },
-        difference("allocated-bytes").map { $0 / transfers },
-        difference("copied-bytes").map { $0 / Double(bytes) },
-        callDifference { $0.total("fetch") },
-        callDifference { $0.count("recvfrom", "fetch") + $0.count("read", "fetch") },
-        callDifference { $0.count("sendto", "fetch") + $0.count("write", "fetch") },
-        callDifference { $0.count("epoll_wait", "fetch") + $0.count("poll", "fetch") },
-        callDifference { $0.count("futex", "fetch") },
-      ])
     }
-    let names = [
-      "allocations a transfer", "of which of 8 KiB or more", "bytes allocated a transfer",
-      "bytes copied for each byte of a body", "system calls a transfer", "of which receiving",
-      "of which sending", "of which waiting", "besides: futex",
+    let bytes = CountedWork.meanBytes(context.corpus)
+    func row(_ name: String, _ count: CountedProgram.Count, per unit: Double = 1) -> FigureTable.Row
+    {
+      FigureTable.Row(
+        name: name,
+        values: programs.map { program in
+          program.further(count, CountedWork.few, CountedWork.many).map { $0 / unit }
+        })
+    }
+    let rows = [
+      row("instructions", .instructions), row("allocations", .allocations),
+      row("allocations of 8 KiB or more", .largeAllocations),
+      row("bytes allocated", .allocatedBytes),
+      row("bytes copied for a byte of a body", .copiedBytes, per: bytes),
+      row("connections opened", .connections),
+      row("system calls", .systemCalls),
+      row("of which receiving", .call(["recvfrom", "read"])),
+      row("of which sending", .call(["sendto", "write"])),
+      row("of which waiting", .call(["epoll_wait", "poll"])),
+      row("besides: futex", .call(["futex"])),
     ]
     return FigureTable(
-      title: "\(http.title): what a transfer takes",
+      title: "\(http.title): counted of a transfer",
       conditions: """
-        \(Self.connections) at once. Whole programs are counted while they fetch \(few) posters and \
-        \(addresses.count), and the difference divided by the number of transfers that are more. \
-        Allocations and copies (of 1 KiB and more) by a library that stands in front of `malloc`, \
-        `memcpy` and their kind; system calls by `strace`, under which programs are slow, so that more \
-        waits for them when they look.
+        \(CountedWork.connections) at once. What \(CountedWork.manyTransfers) transfers take beyond what \
+        \(CountedWork.fewTransfers) do, from the start of a fetcher to its shutdown, over all threads. \
+        Copies are counted from 1 KiB on. Under `strace` programs are slow, so that more waits for them \
+        when they look.
         """,
-      columns: ["Fetcher", "bare libcurl loop"],
-      rows: names.enumerated().map { place, name in
-        FigureTable.Row(name: name, values: columns.map { $0[place] })
-      },
+      columns: ["Fetcher", "bare libcurl loop"], rows: rows, isCounted: true,
+      absent: programs[0].absent,
       demands: [
         FigureTable.Demand(
           text: "one allocation for each body",
-          value: columns[0][1].flatMap { ours in columns[1][1].map { ours - $0 } }, bound: 1.05),
+          value: rows[2].values[0].flatMap { ours in rows[2].values[1].map { ours - $0 } },
+          bound: 1.05),
         FigureTable.Demand(
           text: "one copy of each body beside the bare loop's",
-          value: columns[0][3].flatMap { ours in columns[1][3].map { ours - $0 } }, bound: 1.05),
+          value: rows[4].values[0].flatMap { ours in rows[4].values[1].map { ours - $0 } },
+          bound: 1.05),
       ])
   }
+}
 
-  /// What the counting library says of the program; nothing where there is no such library.
-  private func counted(_ arguments: [String]) throws(BenchError) -> [String: Double] {
-    guard let library = CountingLibrary.path else { return [:] }
-    let file = "\(context.disk.path)/counts"
-    unlink(file)
-    _ = try Command(
-      "/usr/bin/env",
-      ["LD_PRELOAD=\(library)", "POSTERCACHE_COUNTS=\(file)", BenchOptions.ownPath] + arguments
-    ).run()
-    var counts: [String: Double] = [:]
-    for line in try TextFile.lines(file) {
-      let parts = line.split(separator: " ")
-      if parts.count == 2 { counts[String(parts[0])] = Double(parts[1]) }
-    }
-    return counts
-  }
-
-  private func calls(_ arguments: [String]) throws(BenchError) -> SystemCalls? {
-    try SystemCalls(of: arguments, log: "\(context.disk.path)/strace")
+extension CountedWork {
+  /// The mean size of the posters by which the second phase of transfers exceeds the first.
+  static func meanBytes(_ corpus: PosterCorpus) -> Double {
+    let sizes = corpus.sizes[fewTransfers..<manyTransfers]
+    return Double(sizes.reduce(0, +)) / Double(sizes.count)
   }
 }

@@ -77,6 +77,7 @@ struct MemorySuite: Suite {
       report.tables.append(scaling(contests, order))
     }
     report.contests.append(try await inserts(posters, foundationKeys))
+    report.tables.append(try counts())
     posters = []
     report.tables.append(try zipfRatios())
     report.tables.append(try recordedRatios())

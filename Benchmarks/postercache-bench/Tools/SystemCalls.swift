@@ -22,17 +22,19 @@ struct SystemCalls {
     _ = access("\(markerFolder)/\(phase)", F_OK)
   }
 
-  /// Runs this program with `arguments` under `strace`; `nil` where that is not installed.
+  /// Runs `program` with `arguments` under `strace`; `nil` where that is not installed.
   ///
-  /// - Parameter log: the file for what `strace` writes.
-  init?(of arguments: [String], log: String) throws(BenchError) {
+  /// - Parameters:
+  ///   - log: the file for what `strace` writes.
+  ///   - first: the phase that the program begins in; `nil` counts nothing before it says that one begins.
+  init?(
+    of program: String, _ arguments: [String], log: String, first: String? = nil
+  ) throws(BenchError) {
     guard let strace = Command.find("strace") else { return nil }
-    _ = try Command(
-      strace, ["-f", "-qq", "-s", "128", "-o", log, BenchOptions.ownPath] + arguments
-    ).run()
+    _ = try Command(strace, ["-f", "-qq", "-s", "128", "-o", log, program] + arguments).run()
     var phases: [String: Counts] = [:]
     var ownPhases: [String: Counts] = [:]
-    var phase: String?
+    var phase = first
     var owner: Substring = ""
     for line in try TextFile.lines(log) {
       // `123 pread64(5, ...) = 3`; what was interrupted is on two lines, the second a resumption.

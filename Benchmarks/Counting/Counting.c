@@ -1,17 +1,18 @@
-// Counts what a program allocates and copies, for the fetch suite: loaded before the program's other
-// libraries (LD_PRELOAD), it stands in front of malloc, memcpy and their kind. When the program
-// exits, it writes the counts to the file that POSTERCACHE_COUNTS names, each line a name and a
-// number. "large" is what is at least as long as a small poster.
+// Counts what a program allocates, copies and connects to: loaded before the program's other libraries
+// (LD_PRELOAD), it stands in front of malloc, memcpy and their kind. The program may read the counts at
+// any time (`postercache_read_counts`); when it exits, they are written to the file that
+// POSTERCACHE_COUNTS names, each line a name and a number.
 #define _GNU_SOURCE
+#include "Counting.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-enum { large = 8192 };
-
-static atomic_ulong allocations, large_allocations, allocated, copied;
+static atomic_ulong allocations, large_allocations, allocated, copied, connections;
 
 // The C library's own names for its functions: looking them up would allocate.
 extern void *__libc_malloc(size_t);
@@ -22,8 +23,12 @@ extern void *__libc_memalign(size_t, size_t);
 static void count_allocation(size_t size) {
   atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&allocated, size, memory_order_relaxed);
-  if (size >= large) atomic_fetch_add_explicit(&large_allocations, 1, memory_order_relaxed);
+  if (size >= postercache_large_bytes)
+    atomic_fetch_add_explicit(&large_allocations, 1, memory_order_relaxed);
 }
+
+// Compilers know what these functions do, and would turn their bodies into calls of themselves.
+#pragma clang attribute push(__attribute__((no_builtin)), apply_to = function)
 
 void *malloc(size_t size) {
   count_allocation(size);
@@ -45,6 +50,10 @@ void *aligned_alloc(size_t alignment, size_t size) {
   return __libc_memalign(alignment, size);
 }
 
+void *memalign(size_t alignment, size_t size) {
+  return aligned_alloc(alignment, size);
+}
+
 int posix_memalign(void **block, size_t alignment, size_t size) {
   count_allocation(size);
   *block = __libc_memalign(alignment, size);
@@ -53,9 +62,8 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
 
 typedef void *copying(void *, const void *, size_t);
 
-// Short copies are not counted: they are keys and headers, and many are made without a call.
 static void *copy(copying *_Atomic *next, const char *name, void *to, const void *from, size_t size) {
-  if (size >= 1024) atomic_fetch_add_explicit(&copied, size, memory_order_relaxed);
+  if (size >= postercache_copy_bytes) atomic_fetch_add_explicit(&copied, size, memory_order_relaxed);
   if (!*next) *next = (copying *)dlsym(RTLD_NEXT, name);
   return (*next)(to, from, size);
 }
@@ -80,11 +88,31 @@ void *__memmove_chk(void *to, const void *from, size_t size, size_t room) {
   return memmove(to, from, size);
 }
 
+#pragma clang attribute pop
+
+int connect(int socket, const struct sockaddr *address, socklen_t length) {
+  static int (*_Atomic next)(int, const struct sockaddr *, socklen_t);
+  if (address && (address->sa_family == AF_INET || address->sa_family == AF_INET6))
+    atomic_fetch_add_explicit(&connections, 1, memory_order_relaxed);
+  if (!next) next = (int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
+  return next(socket, address, length);
+}
+
+void postercache_read_counts(postercache_counts *counts) {
+  counts->allocations = allocations;
+  counts->large_allocations = large_allocations;
+  counts->allocated_bytes = allocated;
+  counts->copied_bytes = copied;
+  counts->connections = connections;
+}
+
 __attribute__((destructor)) static void report(void) {
   const char *path = getenv("POSTERCACHE_COUNTS");
   FILE *file = path ? fopen(path, "w") : NULL;
   if (!file) return;
-  fprintf(file, "allocations %lu\nlarge-allocations %lu\nallocated-bytes %lu\ncopied-bytes %lu\n",
-          allocations, large_allocations, allocated, copied);
+  fprintf(file,
+          "allocations %lu\nlarge-allocations %lu\nallocated-bytes %lu\ncopied-bytes %lu\n"
+          "connections %lu\n",
+          allocations, large_allocations, allocated, copied, connections);
   fclose(file);
 }

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Glibc
+
+/// The side of a program that is counted: it does its work in phases, each so many operations, and tells
+/// whoever counts where they begin and end.
+///
+/// The same program runs under each instrument (``CountedProgram``): with ``CountingLibrary`` loaded,
+/// whose counts are read here at both ends of a phase; under `strace`, which sees a file being asked for;
+/// under callgrind, which sees a function being called.
+struct CountedPhases {
+  /// What was counted of a phase, without `strace` and callgrind.
+  struct Phase: Codable {
+    let name: String
+    let operations: Int
+    /// Bytes passed to `write` and its kind.
+    let writtenBytes: Int
+    /// `nil` where the counting library is not loaded.
+    let memory: MemoryCounts?
+  }
+
+  /// What the counting library says.
+  struct MemoryCounts: Codable {
+    var allocations = 0
+    var largeAllocations = 0
+    var allocatedBytes = 0
+    var copiedBytes = 0
+    var connections = 0
+  }
+
+  private var phases: [Phase] = []
+
+  /// Does `operations` of something. Whatever can be done before, is: keys made, caches warmed.
+  mutating func measure<Failure: Error>(
+    _ name: String, _ operations: Int, _ body: () throws(Failure) -> Void
+  ) throws {
+    let written = try ProcessFigures.writtenBytes()
+    SystemCalls.begin(name)
+    let before = CountingLibrary.now()
+    countedPhaseDidChange()
+    try body()
+    countedPhaseDidChange()
+    let after = CountingLibrary.now()
+    SystemCalls.begin(Self.between)
+    try end(name, operations, written: written, before, after)
+  }
+
+  /// The same for what suspends.
+  mutating func measureTasks(
+    _ name: String, _ operations: Int, _ body: () async throws -> Void
+  ) async throws {
+    let written = try ProcessFigures.writtenBytes()
+    SystemCalls.begin(name)
+    let before = CountingLibrary.now()
+    countedPhaseDidChange()
+    try await body()
+    countedPhaseDidChange()
+    let after = CountingLibrary.now()
+    SystemCalls.begin(Self.between)
+    try end(name, operations, written: written, before, after)
+  }
+
+  /// Prints what was counted, as JSON.
+  func report() throws {
+    Console.output(String(decoding: try JSONEncoder().encode(phases), as: UTF8.self))
+  }
+
+  /// What system calls belong to that are made outside of phases.
+  static let between = "between"
+
+  private mutating func end(
+    _ name: String, _ operations: Int, written: Int, _ before: MemoryCounts?, _ after: MemoryCounts?
+  ) throws {
+    var memory = after
+    if let before {
+      memory?.allocations -= before.allocations
+      memory?.largeAllocations -= before.largeAllocations
+      memory?.allocatedBytes -= before.allocatedBytes
+      memory?.copiedBytes -= before.copiedBytes
+      memory?.connections -= before.connections
+    }
+    phases.append(
+      Phase(
+        name: name, operations: operations,
+        writtenBytes: try ProcessFigures.writtenBytes() - written, memory: memory))
+  }
+}
+
+/// Where one phase ends and another begins, for callgrind, which is told the name of this function. It must be
+/// called, so that it may be neither inlined nor left out.
+@inline(never)
+@_optimize(none)
+func countedPhaseDidChange() {}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Glibc
+
+/// What was counted of a program's phases: the program runs once under each instrument.
+struct CountedProgram {
+  /// What can be counted.
+  enum Instrument: CaseIterable {
+    /// Allocations, copies and connections, by a library that is loaded into the program; and bytes
+    /// written, by the kernel.
+    case memory
+    /// By `strace`.
+    case systemCalls
+    /// By callgrind.
+    case instructions
+  }
+
+  /// Something that is counted of each phase.
+  enum Count {
+    case allocations, largeAllocations, allocatedBytes, copiedBytes, connections, writtenBytes
+    /// Calls of all threads, or of the one alone that does the work.
+    case systemCalls, ownSystemCalls
+    case call([String])
+    case instructions
+  }
+
+  /// What could not be counted, and why.
+  private(set) var absent: [Absentee] = []
+
+  private var phases: [CountedPhases.Phase] = []
+  private var calls: SystemCalls?
+  private var instructions: [Double]?
+
+  /// Counts the program that `arguments` make of `program`.
+  ///
+  /// - Parameters:
+  ///   - program: this one, or another copy of it.
+  ///   - directory: an empty one.
+  ///   - arguments: called for each run with an empty directory that the program may fill.
+  init(
+    _ program: String = BenchOptions.ownPath, instruments: [Instrument] = Instrument.allCases,
+    directory: String, arguments: (String) -> [String]
+  ) throws {
+    func empty(_ name: String) throws(BenchError) -> String {
+      let path = "\(directory)/\(name)"
+      guard mkdir(path, 0o755) == 0 else { throw BenchError(call: "mkdir", path) }
+      return path
+    }
+    var plain = Command(program, arguments(try empty("plain")))
+    if let library = CountingLibrary.path(beside: program) {
+      plain = Command(
+        "/usr/bin/env", ["LD_PRELOAD=\(library)", plain.program] + plain.arguments)
+    } else {
+      absent.append(Absentee(name: "allocations and copies", reason: "libCounting.so not built"))
+    }
+    phases = try JSONDecoder().decode(
+      [CountedPhases.Phase].self, from: Data(try plain.output()))
+    if instruments.contains(.systemCalls) {
+      calls = try SystemCalls(
+        of: program, arguments(try empty("calls")), log: "\(directory)/strace")
+      if calls == nil { absent.append(Absentee(name: "system calls", reason: "no strace")) }
+    }
+    if instruments.contains(.instructions) {
+      instructions = try Instructions(
+        of: program, arguments(try empty("instructions")), directory: try empty("callgrind"))?
+        .phases
+      if instructions == nil {
+        absent.append(Absentee(name: "instructions", reason: "no valgrind"))
+      }
+      if let instructions, instructions.count != phases.count {
+        throw BenchError("callgrind saw \(instructions.count) phases of \(phases.count)")
+      }
+    }
+  }
+
+  /// What a whole phase came to; `nil` where it was not counted.
+  func total(_ count: Count, _ name: String) -> Double? {
+    guard let place = phases.firstIndex(where: { $0.name == name }) else { return nil }
+    let phase = phases[place]
+    return switch count {
+    case .allocations: phase.memory.map { Double($0.allocations) }
+    case .largeAllocations: phase.memory.map { Double($0.largeAllocations) }
+    case .allocatedBytes: phase.memory.map { Double($0.allocatedBytes) }
+    case .copiedBytes: phase.memory.map { Double($0.copiedBytes) }
+    case .connections: phase.memory.map { Double($0.connections) }
+    case .writtenBytes: Double(phase.writtenBytes)
+    case .systemCalls: calls?.total(name)
+    case .ownSystemCalls: calls?.total(name, ownThread: true)
+    case .call(let names):
+      calls.map { calls in names.reduce(0) { $0 + calls.count($1, name) } }
+    case .instructions: instructions?[place]
+    }
+  }
+
+  /// What one operation of a phase came to.
+  func each(_ count: Count, _ name: String) -> Double? {
+    guard let phase = phases.first(where: { $0.name == name }), phase.operations > 0 else {
+      return nil
+    }
+    return total(count, name).map { $0 / Double(phase.operations) }
+  }
+
+  /// What one operation more came to, by two phases of which the second does more of them: what each phase
+  /// does once cancels out.
+  func further(_ count: Count, _ few: String, _ many: String) -> Double? {
+    guard let first = phases.first(where: { $0.name == few }),
+      let second = phases.first(where: { $0.name == many }), second.operations > first.operations,
+      let less = total(count, few), let more = total(count, many)
+    else { return nil }
+    return (more - less) / Double(second.operations - first.operations)
+  }
+}
