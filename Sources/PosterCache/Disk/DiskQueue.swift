@@ -156,14 +156,18 @@ struct DiskQueue {
     return acceptance
   }
 
-  /// Notes a use.
-  mutating func posterWasUsed(_ key: CacheKey, isSeen: Bool, now: UInt64) -> Acceptance {
-    guard !isClosed else { return .refused }
-    let wasSeen = touches.value(for: key) ?? false
-    touches.insert(isSeen || wasSeen, for: key, cost: 1)
-    let isFirst = firstTouchAt == nil
-    if isFirst { firstTouchAt = now }
-    return isFirst || touches.count == Self.dueTouches ? .queuedAndDue : .queued
+  /// Uses wait elsewhere from `now` on, and are to be written in time.
+  mutating func usesBegan(now: UInt64) {
+    if firstTouchAt == nil { firstTouchAt = now }
+  }
+
+  /// Notes uses, the earliest first: all that were made before whatever is asked for next.
+  mutating func postersWereUsed(_ uses: [Touch]) {
+    guard !isClosed else { return }
+    for use in uses {
+      let wasSeen = touches.value(for: use.key) ?? false
+      touches.insert(use.isSeen || wasSeen, for: use.key, cost: 1)
+    }
   }
 
   /// Queues dropping a damaged record, unless that waits already.
@@ -200,10 +204,7 @@ struct DiskQueue {
   /// The operations to carry out now, in order, or `nil` while nothing is due.
   mutating func takeDueBatch(now: UInt64) -> Batch? {
     if isClosed, isEmpty { return .end }
-    let isDue =
-      isUrgent || isFull || touches.count >= Self.dueTouches
-      || deadline.map { $0 <= now } ?? false
-    guard isDue else { return nil }
+    guard isDue(now: now) else { return nil }
     moveTouches()
     var batch: [Operation] = []
     var bytes = 0
@@ -248,6 +249,11 @@ struct DiskQueue {
     firstChangeAt = nil
     firstTouchAt = nil
     return .operations(batch)
+  }
+
+  /// Whether something is to be carried out now.
+  func isDue(now: UInt64) -> Bool {
+    isUrgent || isFull || touches.count >= Self.dueTouches || deadline.map { $0 <= now } ?? false
   }
 
   /// When something will be due that is not yet; `nil` if nothing waits.

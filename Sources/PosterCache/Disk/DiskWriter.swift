@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The one thread of a ``DiskCache`` that changes its directory.
 ///
 /// Takes batches from a ``DiskQueue``, has a ``DirectoryEditor`` carry each out, and then tells those
@@ -19,6 +21,9 @@ final class DiskWriter: Sendable {
   let counters = DiskCounters()
 
   private let state = Monitor(State())
+  private let uses = RecentUses()
+  /// How many posters and absences ``state`` has for readers: most find none, and need no lock to know.
+  private let unwrittenCount = Atomic<Int>(0)
   private nonisolated(unsafe) let editor: DirectoryEditor  // touched by the writer's thread alone
   private nonisolated(unsafe) var hasEnded = false  // likewise: ended from within a completion
   private let life = Monitor(Life.idle)
@@ -52,7 +57,7 @@ final class DiskWriter: Sendable {
       completion(.failure(Self.tooLarge(poster)))
       return
     }
-    let acceptance = state.withLock { state in
+    let acceptance = change { state in
       let acceptance = state.queue.insertWasAsked(insertion, now: monotonicNanoseconds())
       if acceptance != .refused {
         state.unwritten[poster.key] = poster
@@ -83,7 +88,7 @@ final class DiskWriter: Sendable {
       completion(.failure(Self.tooLarge(confirmed)))
       return
     }
-    let acceptance = state.withLock { state in
+    let acceptance = change { state in
       let now = monotonicNanoseconds()
       let acceptance =
         insertion.map { state.queue.insertWasAsked($0, now: now) }
@@ -100,7 +105,7 @@ final class DiskWriter: Sendable {
 
   /// Queues a note that there is no picture; drops it where too many wait.
   func noteAbsence(_ note: NotedAbsence) {
-    let acceptance = state.withLock { state in
+    let acceptance = change { state in
       let acceptance = state.queue.absenceWasNoted(note, now: monotonicNanoseconds())
       if acceptance != .refused { state.absences[note.key] = note }
       return acceptance
@@ -110,7 +115,7 @@ final class DiskWriter: Sendable {
 
   /// Queues a list page; drops it where too much waits.
   func notePage(_ page: NotedPage) {
-    let acceptance = state.withLock { state in
+    let acceptance = change { state in
       let acceptance = state.queue.pageWasNoted(page, now: monotonicNanoseconds())
       if acceptance != .refused { state.pages[page.key] = page }
       return acceptance
@@ -125,7 +130,7 @@ final class DiskWriter: Sendable {
 
   /// Queues a note of a colour; drops it where too many wait.
   func noteColor(_ note: ColorNote) {
-    let acceptance = state.withLock {
+    let acceptance = change {
       $0.queue.colorWasNoted(note, now: monotonicNanoseconds())
     }
     if acceptance == .queuedAndDue { state.signal() }
@@ -140,7 +145,8 @@ final class DiskWriter: Sendable {
 
   /// A note that is not in the index yet, or that one in the index is about to go.
   func unwrittenAbsence(_ key: CacheKey) -> UnwrittenAbsence? {
-    state.withLock { state in
+    guard unwrittenCount.load(ordering: .acquiring) > 0 else { return nil }
+    return state.withLock { state in
       if let note = state.absences[key] { return .noted(note.row) }
       return state.unwritten[key] != nil ? .forgotten : nil
     }
@@ -164,36 +170,51 @@ final class DiskWriter: Sendable {
 
   /// Whether something was asked for that is not in the index yet.
   var hasWork: Bool {
-    let uses = counters.current
+    let reads = counters.current
     return state.withLock { state in
       // After the end nobody notes reads any more.
       state.isPerforming || !state.queue.isEmpty
-        || !state.queue.isClosed && uses != DiskCounters.Uses()
+        || !state.queue.isClosed && (reads != DiskCounters.Uses() || !uses.isEmpty)
     }
   }
 
   /// A poster that is not in the index yet.
   func unwritten(_ key: CacheKey) -> StoredPoster? {
-    state.withLock { $0.unwritten[key] }
+    guard unwrittenCount.load(ordering: .acquiring) > 0 else { return nil }
+    return state.withLock { $0.unwritten[key] }
   }
 
   /// Notes a use.
   func posterWasUsed(_ key: CacheKey, isSeen: Bool) {
-    let acceptance = state.withLock { state in
-      state.queue.posterWasUsed(key, isSeen: isSeen, now: monotonicNanoseconds())
+    let now = monotonicNanoseconds()
+    switch uses.note(key, isSeen: isSeen, at: now) {
+    case .nothing: return
+    case .announce: state.withLock { $0.queue.usesBegan(now: now) }
+    case .hurry: break
     }
-    if acceptance == .queuedAndDue { state.signal() }
+    state.signal()
+  }
+
+  /// Changes what waits, after the uses that came before.
+  private func change<Result>(_ body: (inout State) -> Result) -> Result {
+    state.withLock { state in
+      state.queue.postersWereUsed(uses.take())
+      defer {
+        unwrittenCount.store(state.unwritten.count + state.absences.count, ordering: .releasing)
+      }
+      return body(&state)
+    }
   }
 
   /// Queues dropping a record that was found damaged.
   func drop(_ key: CacheKey, sequence: UInt64) {
-    state.withLock { $0.queue.recordWasFoundDamaged(key, sequence: sequence) }
+    change { $0.queue.recordWasFoundDamaged(key, sequence: sequence) }
     state.signal()
   }
 
   /// Queues an operation that somebody waits for; `false` if the cache is closed.
   func perform(_ operation: DiskQueue.Operation) -> Bool {
-    let isQueued = state.withLock { $0.queue.operationWasAsked(operation) }
+    let isQueued = change { $0.queue.operationWasAsked(operation) }
     state.signal()
     return isQueued
   }
@@ -201,7 +222,7 @@ final class DiskWriter: Sendable {
   /// Writes what waits, syncs and ends the thread. Idempotent; returns when that is done, whoever
   /// began it.
   func stop() {
-    state.withLock { $0.queue.close() }
+    change { $0.queue.close() }
     state.signal()
     let (thread, isFirst) = life.withLock { life -> (WorkerThread?, Bool) in
       switch life {
@@ -244,6 +265,10 @@ final class DiskWriter: Sendable {
         },
         for: { state -> DiskQueue.Batch? in
           let now = monotonicNanoseconds()
+          if state.queue.isDue(now: now) || uses.areMany {
+            uses.endAnnouncement()
+            state.queue.postersWereUsed(uses.take())
+          }
           if let batch = state.queue.takeDueBatch(now: now) {
             if case .operations(let operations) = batch { state.isPerforming = !operations.isEmpty }
             return batch
@@ -262,7 +287,7 @@ final class DiskWriter: Sendable {
 
   /// Takes what is written out of the readers' way and tells those who wait.
   private func finish(_ operations: [DiskQueue.Operation], _ outcome: DirectoryEditor.Outcome) {
-    state.withLock { state in
+    change { state in
       state.isPerforming = false
       state.queue.usesPerBatch = editor.usesPerBatch
       for operation in operations {
