@@ -32,7 +32,7 @@ extension WarmSuite {
 
   /// The same list once more, with everything stored already.
   func rerun(in target: WorkDirectory, from server: WebServer) async throws -> Contest {
-    let list = try list(context.corpus.names.count, into: target, from: server)
+    let list = try list(count, into: target, from: server)
     let directory = try target.makeNew("rerun-ours")
     _ = try Self.program(list, into: directory).run()
     var contestants = [

@@ -12,6 +12,9 @@ struct WarmSuite: Suite {
 
   let context: BenchContext
 
+  /// Posters of the list.
+  var count: Int { min(context.corpus.names.count, context.options.isQuick ? 400 : 3000) }
+
   init(_ context: BenchContext) {
     self.context = context
   }
@@ -22,7 +25,7 @@ struct WarmSuite: Suite {
         name: Self.name, summary: "Not measured: nginx is not installed.", contests: [])
     }
     let server = try WebServer(
-      nginx, root: context.corpus.root, names: context.corpus.names,
+      nginx, root: context.corpus.root, names: Array(context.corpus.names.prefix(count)),
       directory: try context.disk.makeEmpty("nginx"))
     defer { server.stop() }
     var contests: [Contest] = []
@@ -36,7 +39,7 @@ struct WarmSuite: Suite {
     return SuiteReport(
       name: Self.name,
       summary: """
-        \(context.corpus.names.count) posters (\(ByteSize(bytes: context.corpus.bytes))) from one \
+        \(count) posters (\(ByteSize(bytes: context.corpus.sizes.prefix(count).reduce(0, +)))) from one \
         nginx process on this machine, over \(Self.connections) connections, into an empty \
         directory. Everybody is given the same list of addresses, except `postercache warm`. Programs \
         are measured from their start to their end, the pipeline in a running program from opening to \
@@ -78,7 +81,7 @@ struct WarmSuite: Suite {
   }
 
   private func contest(into target: WorkDirectory, from server: WebServer) async throws -> Contest {
-    let list = try list(context.corpus.names.count, into: target, from: server)
+    let list = try list(count, into: target, from: server)
     var contestants = own(list, server)
     let (rivals, absent) = try list.peers(context.options.peers).contestants(
       [.curl, .wget2, .aria2c, .aiohttp])
