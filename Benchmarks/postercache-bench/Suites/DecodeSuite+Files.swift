@@ -69,7 +69,7 @@ extension DecodeSuite {
       conditions: """
         \(pictures.count) pictures by one program, measured from its start to its end, into a directory on \
         \(place.fileSystem). PNG with zlib's level 6 and filters chosen row by row, without metadata; \
-        Pillow's are libpng-like filters of its own. The files come to: \
+        Pillow has an encoder of its own. The files come to: \
         \(bytes.joined(separator: ", ")). libvips with one thread, which is quicker here than its default \
         of one for each core. The limit, in a running program, reads and decodes the files and writes nothing.
         """,

@@ -29,7 +29,7 @@ struct DecodeSuite: Suite {
     var report = SuiteReport(
       name: Self.name,
       summary: """
-        \(corpus.origin), \(corpus.count500) of them 500 pixels wide, from memory into memory, one after \
+        \(corpus.paths.count) \(corpus.origin), \(corpus.count500) of them 500 pixels wide, from memory into memory, one after \
         the other on one thread. Ours allocates each bitmap and calculates the average colour, too; the \
         bare libraries decode into one buffer over and over.
         """)

@@ -58,6 +58,10 @@ extension WarmSuite {
       (Peers.Program.curl, "curl --parallel --time-cond"), (.wget2, "wget2 --timestamping"),
       (.aria2c, "aria2c --conditional-get"), (.aiohttp, "aiohttp, diskcache (Python)"),
     ] {
+      guard !isTooSlow(peer, on: target) else {
+        absent.append(Self.tooSlow(name))
+        continue
+      }
       let directory = try target.makeNew("rerun-\(peer.rawValue)")
       guard let command = try peers.command(peer, into: directory, isRerun: true) else {
         absent.append(Absentee(name: name, reason: "not installed"))

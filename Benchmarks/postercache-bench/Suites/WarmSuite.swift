@@ -83,8 +83,9 @@ struct WarmSuite: Suite {
   private func contest(into target: WorkDirectory, from server: WebServer) async throws -> Contest {
     let list = try list(count, into: target, from: server)
     var contestants = own(list, server)
-    let (rivals, absent) = try list.peers(context.options.peers).contestants(
-      [.curl, .wget2, .aria2c, .aiohttp])
+    var (rivals, absent) = try list.peers(context.options.peers).contestants(
+      [.curl, .wget2, .aiohttp] + (isTooSlow(.aria2c, on: target) ? [] : [.aria2c]))
+    if isTooSlow(.aria2c, on: target) { absent.append(Self.tooSlow(Peers.Program.aria2c.title)) }
     contestants += rivals
     contestants += [
       bareLoop(list, "bare libcurl loop, bodies dropped", isStoring: false),
@@ -104,6 +105,15 @@ struct WarmSuite: Suite {
         """,
       operations: 1, operationName: "list", results: results, absent: absent,
       goals: goals(contestants, isMemory: target.fileSystem == "tmpfs"))
+  }
+
+  /// aria2c makes and removes a control file for each poster, which takes seconds on some file systems.
+  func isTooSlow(_ peer: Peers.Program, on target: WorkDirectory) -> Bool {
+    peer == .aria2c && context.options.isQuick && target.fileSystem != "tmpfs"
+  }
+
+  static func tooSlow(_ name: String) -> Absentee {
+    Absentee(name: name, reason: "left out of quick runs: seconds for its control files")
   }
 
   private func bareLoop(_ list: List, _ name: String, isStoring: Bool) -> Contestant {

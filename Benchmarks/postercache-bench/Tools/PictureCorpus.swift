@@ -28,7 +28,7 @@ struct PictureCorpus: Sendable {
     if let directory {
       paths = try Self.files(in: directory).filter { $0.hasSuffix(".jpg") }.sorted()
         .map { "\(directory)/\($0)" }
-      origin = "\(paths.count) photographs cut to posters"
+      origin = "photographs cut to posters"
     } else {
       paths = []
       for size in [PosterSize.w342, .w500] {
@@ -39,7 +39,7 @@ struct PictureCorpus: Sendable {
           paths.append(path)
         }
       }
-      origin = "\(paths.count) posters as the demo origin draws them"
+      origin = "posters as the demo origin draws them"
     }
     // Those of 500 pixels first.
     let most = limit ?? paths.count
