@@ -7,6 +7,7 @@ import Glibc
 /// that is used over and over; nothing is checked but that the library is content.
 final class BareDecoders {
   private let pixels: UnsafeMutablePointer<UInt8>
+  private let copy: UnsafeMutablePointer<UInt8>
   private let capacity: Int
   private let jpeg: tjhandle
   private var rows: [png_bytep?] = []
@@ -17,20 +18,35 @@ final class BareDecoders {
     self.jpeg = jpeg
     self.capacity = capacity
     pixels = .allocate(capacity: capacity)
+    copy = .allocate(capacity: capacity)
+    // Pages that have been written to are the process' own.
+    pixels.initialize(repeating: 0, count: capacity)
+    copy.initialize(repeating: 0, count: capacity)
   }
 
   deinit {
     tjDestroy(jpeg)
     pixels.deallocate()
+    copy.deallocate()
+  }
+
+  /// Copies so many bytes from one buffer into another: what moving pixels takes.
+  func copyPixels(_ count: Int) {
+    memcpy(copy, pixels, min(count, capacity))
   }
 
   /// As `tjbench` does, with libjpeg-turbo's defaults.
-  func decodeJPEG(_ bytes: [UInt8]) throws(BenchError) {
+  ///
+  /// - Parameter isHalved: whether to decode at half the width and height.
+  func decodeJPEG(_ bytes: [UInt8], isHalved: Bool = false) throws(BenchError) {
     var (width, height, subsampling, colors): (CInt, CInt, CInt, CInt) = (0, 0, 0, 0)
     guard
       tjDecompressHeader3(
         jpeg, bytes, UInt(bytes.count), &width, &height, &subsampling, &colors) == 0,
-      Int(width) * Int(height) * 4 <= capacity,
+      Int(width) * Int(height) * 4 <= capacity
+    else { throw BenchError("libjpeg-turbo: \(String(cString: tjGetErrorStr2(jpeg)))") }
+    if isHalved { (width, height) = ((width + 1) / 2, (height + 1) / 2) }
+    guard
       tjDecompress2(
         jpeg, bytes, UInt(bytes.count), pixels, width, 0, height, Int32(TJPF_RGBA.rawValue), 0) == 0
     else { throw BenchError("libjpeg-turbo: \(String(cString: tjGetErrorStr2(jpeg)))") }

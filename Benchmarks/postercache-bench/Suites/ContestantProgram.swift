@@ -9,7 +9,8 @@ import PosterCache
 /// - `loop --list FILE --connections N`: the same with a bare loop of libcurl.
 ///
 /// `--connections N` and `--authorities FILE` are understood by all, `--count N` (of the list) by the
-/// last two; and `priority`, whose options are those of ``PriorityProgram``.
+/// last two; `priority`, whose options are those of ``PriorityProgram``, and `thumbnails`, those of
+/// ``ThumbnailProgram``.
 struct ContestantProgram {
   /// The first argument that means this rather than a suite.
   static let word = "contestant"
@@ -39,6 +40,7 @@ struct ContestantProgram {
   func run() async throws {
     if work == "priority" { return try PriorityProgram(values).run() }
     if work == "counted" { return try await CountedWork(values).run() }
+    if work == "thumbnails" { return try ThumbnailProgram(values).run() }
     guard let list = values["--list"] else { throw BenchError("a contestant needs --list") }
     var addresses = try TextFile.lines(list)
     if let count = number("--count") { addresses = Array(addresses.prefix(count)) }

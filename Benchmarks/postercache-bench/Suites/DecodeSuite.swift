@@ -8,9 +8,11 @@ struct DecodeSuite: Suite {
     "pixels of JPEG, PNG and WebP, whole and shrunk, against bare libraries, Pillow, vips"
 
   /// The width that posters are shrunk to in the contest.
-  private static let width = 154
+  static let width = 154
   /// The widths at which the quality is looked at.
-  private static let widths = [40, 92, 154, 185, 300]
+  private var widths: [Int] {
+    context.options.isQuick ? [Self.width] : [40, 92, Self.width, 185, 300]
+  }
 
   let context: BenchContext
 
@@ -21,12 +23,13 @@ struct DecodeSuite: Suite {
   func run() async throws -> SuiteReport {
     let directory = try context.disk.makeEmpty("decode")
     let corpus = try PictureCorpus(
-      directory: context.options.corpusDirectory.map { "\($0)/posters" }, workDirectory: directory)
+      directory: context.options.corpusDirectory.map { "\($0)/posters" }, workDirectory: directory,
+      each: context.options.isQuick ? 8 : nil)
     let rivals = Rivals(context.options)
     var report = SuiteReport(
       name: Self.name,
       summary: """
-        \(corpus.origin), \(corpus.count500) of them 500 pixels wide, from memory into memory, one after \
+        \(corpus.paths.count) \(corpus.origin), \(corpus.count500) of them 500 pixels wide, from memory into memory, one after \
         the other on one thread. Ours allocates each bitmap and calculates the average colour, too; the \
         bare libraries decode into one buffer over and over.
         """)
@@ -34,6 +37,7 @@ struct DecodeSuite: Suite {
     report.contests.append(try await whole("PNG", try corpus.pngs()) { try $0.decodePNG($1) })
     report.contests.append(try await whole("WebP", try corpus.webps()) { try $0.decodeWebP($1) })
     report.contests.append(try await shrinking(corpus, rivals, directory))
+    report.contests.append(try await files(corpus, directory))
     report.tables.append(try counts(corpus))
     report.tables.append(try differences(corpus, rivals, directory))
     return report
@@ -46,8 +50,8 @@ struct DecodeSuite: Suite {
     _ bareDecode: @escaping (BareDecoders, [UInt8]) throws -> Void
   ) async throws -> Contest {
     let decoder = ImageDecoder()
-    let largest = try bodies.map { try decoder.header(of: $0).size.pixels * 4 }.max() ?? 0
-    let bare = try BareDecoders(capacity: largest)
+    let bare = try bareDecoders(bodies)
+    let pixels = try bodies.map { try decoder.header(of: $0).size.pixels * 4 }
     let arrays = bodies.map { body in body.withUnsafeBytes { Array($0) } }
     let library = ["JPEG": "libjpeg-turbo", "PNG": "libpng", "WebP": "libwebp"][kind] ?? kind
     let limit = "bare \(library)"
@@ -58,14 +62,24 @@ struct DecodeSuite: Suite {
       contestant(limit, .limit) {
         for bytes in arrays { try bareDecode(bare, bytes) }
       },
+      contestant("memcpy of the pixels", .limit) {
+        for count in pixels { bare.copyPixels(count) }
+      },
     ]
     let title = "\(kind), whole"
     return Contest(
       title: title, conditions: "RGBA8.", operations: bodies.count, operationName: "picture",
-      results: try await context.rounds(11, contest: title).run(contestants), absent: [],
+      results: try await context.rounds(11, quick: 3, contest: title).run(contestants), absent: [],
       goals: [
         Contest.Goal(text: "within 1.1 of \(limit)", against: [limit], ratio: 1 / 1.1)
       ])
+  }
+
+  /// Decoders with room for each of `bodies`.
+  func bareDecoders(_ bodies: [PosterBody]) throws -> BareDecoders {
+    let decoder = ImageDecoder()
+    return try BareDecoders(
+      capacity: try bodies.map { try decoder.header(of: $0).size.pixels * 4 }.max() ?? 0)
   }
 
   private func contestant(
@@ -89,9 +103,7 @@ struct DecodeSuite: Suite {
     init(_ options: BenchOptions) {
       let kinds = [("draft", "Pillow, draft and thumbnail"), ("thumbnail", "Pillow, thumbnail")]
       for (kind, name) in kinds {
-        if let version = options.peers.python(.thumbnails, ["--version"])?.firstLine(),
-          version.hasPrefix("Pillow"), let program = options.peers.python(.thumbnails, [kind])
-        {
+        if options.peers.hasPillow, let program = options.peers.python(.thumbnails, [kind]) {
           programs.append((name, { Command(program.program, program.arguments + [$0]) }))
         } else {
           absent.append(Absentee(name: name, reason: "not installed"))
@@ -106,7 +118,7 @@ struct DecodeSuite: Suite {
     }
   }
 
-  private static func rendition(width: Int) -> Rendition {
+  static func rendition(width: Int) -> Rendition {
     Rendition(.fitting(PixelSize(width: width, height: PixelSize.maximumSide)))
   }
 
@@ -131,15 +143,23 @@ struct DecodeSuite: Suite {
           try program.measure("shrink \(Self.width)")
         })
     }
+    let bare = try bareDecoders(Array(bodies))
+    let arrays = bodies.map { body in body.withUnsafeBytes { Array($0) } }
+    contestants.append(
+      contestant("bare libjpeg-turbo at half the size, not shrunk", .limit) {
+        for bytes in arrays { try bare.decodeJPEG(bytes, isHalved: true) }
+      })
     let title = "JPEG, 500 pixels wide to \(Self.width)"
     return Contest(
       title: title,
       conditions: """
         The rivals are programs of their own that time their own loops; libvips with one thread and \
-        without its cache of operations.
+        without its cache of operations. The limit is decoding at the fraction that ours decodes at, which no \
+        filter follows.
         """,
       operations: bodies.count, operationName: "picture",
-      results: try await context.rounds(11, contest: title).run(contestants), absent: rivals.absent,
+      results: try await context.rounds(11, quick: 3, contest: title).run(contestants),
+      absent: rivals.absent,
       goals: [
         Contest.Goal(
           text: "faster than Pillow and libvips", against: rivals.programs.map(\.name), ratio: 1)
@@ -160,7 +180,7 @@ struct DecodeSuite: Suite {
     let judge = programs.first { $0.name.hasPrefix("Pillow") }?.program
     var rows: [FigureTable.Row] = []
     var worst: Double?
-    for width in Self.widths {
+    for width in widths {
       var values: [Double?] = []
       let file = "\(directory)/shrunk"
       if let judge {

@@ -32,7 +32,7 @@ extension WarmSuite {
 
   /// The same list once more, with everything stored already.
   func rerun(in target: WorkDirectory, from server: WebServer) async throws -> Contest {
-    let list = try list(context.corpus.names.count, into: target, from: server)
+    let list = try list(count, into: target, from: server)
     let directory = try target.makeNew("rerun-ours")
     _ = try Self.program(list, into: directory).run()
     var contestants = [
@@ -58,6 +58,10 @@ extension WarmSuite {
       (Peers.Program.curl, "curl --parallel --time-cond"), (.wget2, "wget2 --timestamping"),
       (.aria2c, "aria2c --conditional-get"), (.aiohttp, "aiohttp, diskcache (Python)"),
     ] {
+      guard !isTooSlow(peer, on: target) else {
+        absent.append(Self.tooSlow(name))
+        continue
+      }
       let directory = try target.makeNew("rerun-\(peer.rawValue)")
       guard let command = try peers.command(peer, into: directory, isRerun: true) else {
         absent.append(Absentee(name: name, reason: "not installed"))

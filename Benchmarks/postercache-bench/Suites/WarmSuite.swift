@@ -12,6 +12,9 @@ struct WarmSuite: Suite {
 
   let context: BenchContext
 
+  /// Posters of the list.
+  var count: Int { min(context.corpus.names.count, context.options.isQuick ? 400 : 3000) }
+
   init(_ context: BenchContext) {
     self.context = context
   }
@@ -22,7 +25,7 @@ struct WarmSuite: Suite {
         name: Self.name, summary: "Not measured: nginx is not installed.", contests: [])
     }
     let server = try WebServer(
-      nginx, root: context.corpus.root, names: context.corpus.names,
+      nginx, root: context.corpus.root, names: Array(context.corpus.names.prefix(count)),
       directory: try context.disk.makeEmpty("nginx"))
     defer { server.stop() }
     var contests: [Contest] = []
@@ -36,7 +39,7 @@ struct WarmSuite: Suite {
     return SuiteReport(
       name: Self.name,
       summary: """
-        \(context.corpus.names.count) posters (\(ByteSize(bytes: context.corpus.bytes))) from one \
+        \(count) posters (\(ByteSize(bytes: context.corpus.sizes.prefix(count).reduce(0, +)))) from one \
         nginx process on this machine, over \(Self.connections) connections, into an empty \
         directory. Everybody is given the same list of addresses, except `postercache warm`. Programs \
         are measured from their start to their end, the pipeline in a running program from opening to \
@@ -78,10 +81,11 @@ struct WarmSuite: Suite {
   }
 
   private func contest(into target: WorkDirectory, from server: WebServer) async throws -> Contest {
-    let list = try list(context.corpus.names.count, into: target, from: server)
+    let list = try list(count, into: target, from: server)
     var contestants = own(list, server)
-    let (rivals, absent) = try list.peers(context.options.peers).contestants(
-      [.curl, .wget2, .aria2c, .aiohttp])
+    var (rivals, absent) = try list.peers(context.options.peers).contestants(
+      [.curl, .wget2, .aiohttp] + (isTooSlow(.aria2c, on: target) ? [] : [.aria2c]))
+    if isTooSlow(.aria2c, on: target) { absent.append(Self.tooSlow(Peers.Program.aria2c.title)) }
     contestants += rivals
     contestants += [
       bareLoop(list, "bare libcurl loop, bodies dropped", isStoring: false),
@@ -101,6 +105,15 @@ struct WarmSuite: Suite {
         """,
       operations: 1, operationName: "list", results: results, absent: absent,
       goals: goals(contestants, isMemory: target.fileSystem == "tmpfs"))
+  }
+
+  /// aria2c makes and removes a control file for each poster, which takes seconds on some file systems.
+  func isTooSlow(_ peer: Peers.Program, on target: WorkDirectory) -> Bool {
+    peer == .aria2c && context.options.isQuick && target.fileSystem != "tmpfs"
+  }
+
+  static func tooSlow(_ name: String) -> Absentee {
+    Absentee(name: name, reason: "left out of quick runs: seconds for its control files")
   }
 
   private func bareLoop(_ list: List, _ name: String, isStoring: Bool) -> Contestant {

@@ -33,4 +33,9 @@ struct PeerDirectory: Sendable {
     guard let python = find(.python), let script = find(script) else { return nil }
     return Command(python, [script] + arguments)
   }
+
+  /// Whether the Python there has Pillow.
+  var hasPillow: Bool {
+    python(.thumbnails, ["--version"])?.firstLine()?.hasPrefix("Pillow") == true
+  }
 }

@@ -20,12 +20,15 @@ struct PictureCorpus: Sendable {
   /// - Parameters:
   ///   - directory: the JPEGs; `nil` draws posters.
   ///   - workDirectory: an empty one, for what is drawn.
-  init(directory: String?, workDirectory: String) throws(BenchError) {
+  ///   - limit: how many of each size to take at most; `nil` takes all.
+  init(
+    directory: String?, workDirectory: String, each limit: Int? = nil
+  ) throws(BenchError) {
     var paths: [String]
     if let directory {
       paths = try Self.files(in: directory).filter { $0.hasSuffix(".jpg") }.sorted()
         .map { "\(directory)/\($0)" }
-      origin = "\(paths.count) photographs cut to posters"
+      origin = "photographs cut to posters"
     } else {
       paths = []
       for size in [PosterSize.w342, .w500] {
@@ -36,11 +39,12 @@ struct PictureCorpus: Sendable {
           paths.append(path)
         }
       }
-      origin = "\(paths.count) posters as the demo origin draws them"
+      origin = "posters as the demo origin draws them"
     }
     // Those of 500 pixels first.
-    let large = paths.filter { Self.name($0).hasPrefix("w500") }
-    paths = large + paths.filter { !Self.name($0).hasPrefix("w500") }
+    let most = limit ?? paths.count
+    let large = Array(paths.filter { Self.name($0).hasPrefix("w500") }.prefix(most))
+    paths = large + paths.filter { !Self.name($0).hasPrefix("w500") }.prefix(most)
     guard !large.isEmpty else {
       throw BenchError("no picture in \(directory ?? workDirectory) is called w500*.jpg")
     }
