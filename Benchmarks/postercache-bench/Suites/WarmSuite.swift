@@ -9,7 +9,7 @@ struct WarmSuite: Suite {
   /// Connections, for everybody.
   private static let connections = 16
 
-  private let context: BenchContext
+  let context: BenchContext
 
   init(_ context: BenchContext) {
     self.context = context
@@ -41,7 +41,7 @@ struct WarmSuite: Suite {
         before the end: some file systems create files more slowly for a while after others were \
         removed.
         """,
-      contests: contests)
+      contests: contests, tables: [try counts(server)])
   }
 
   private func contest(into target: WorkDirectory, from server: WebServer) async throws -> Contest {
