@@ -78,7 +78,18 @@ let package = Package(
     .testTarget(
       name: "ScrollReplayTests",
       dependencies: ["PosterCache", "ScrollReplay", "TestSupport"]),
+    .testTarget(
+      name: "BenchTests", dependencies: ["postercache-bench", "TestSupport"]),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The sanitizers run the tests of the libraries: building the others would only keep them waiting.
+if Context.environment["POSTERCACHE_LIBRARIES_ONLY"] != nil {
+  let others = [
+    "postercache-bench", "BenchTests", "CommandTests", "ScrollReplayTests", "TidyTests",
+  ]
+  package.targets.removeAll { others.contains($0.name) }
+  package.products.removeAll { others.contains($0.name) }
+}

@@ -1,6 +1,6 @@
-"""Stores posters as programs in Python would.
+"""Stores posters as programs in Python would, in diskcache.
 
-postercache-bench runs `stores.py diskcache|sqlite LIST` and tells it on its standard input what to do.
+postercache-bench runs `stores.py LIST` and tells it on its standard input what to do.
 LIST has a line for each poster: its address, a tab, its file. Commands, each answered on one line by
 the wall-clock and processor seconds it took, or by `error` and why:
 
@@ -10,7 +10,6 @@ the wall-clock and processor seconds it took, or by `error` and why:
 Opening a store is not measured, nor is reading the posters from their files.
 """
 
-import os
 import random
 import sqlite3
 import sys
@@ -41,38 +40,6 @@ class DiskCacheStore:
     def read(self, names):
         get = self.cache.get
         return sum(len(get(name)) for name in names)
-
-
-class SQLiteStore:
-    """One table of names and blobs, and no order of use."""
-
-    batch = 25
-
-    def open(self, directory):
-        self.connection = sqlite3.connect(
-            os.path.join(directory, "posters.db"), isolation_level=None
-        )
-        self.connection.execute("PRAGMA journal_mode = WAL")
-        self.connection.execute("PRAGMA synchronous = NORMAL")
-        self.connection.execute("CREATE TABLE posters (name TEXT PRIMARY KEY, body BLOB)")
-
-    def insert(self, posters):
-        execute = self.connection.execute
-        for start in range(0, len(posters), self.batch):
-            execute("BEGIN IMMEDIATE")
-            self.connection.executemany(
-                "INSERT OR REPLACE INTO posters VALUES (?, ?)", posters[start : start + self.batch]
-            )
-            execute("COMMIT")
-
-    def read(self, names):
-        execute = self.connection.execute
-        total = 0
-        for name in names:
-            total += len(
-                execute("SELECT body FROM posters WHERE name = ?", (name,)).fetchone()[0]
-            )
-        return total
 
 
 def measured(work):
@@ -119,9 +86,8 @@ def main():
             % (version, sys.version.split()[0], sqlite3.sqlite_version)
         )
         return
-    kind, posters_file = sys.argv[1:]
-    store = {"diskcache": DiskCacheStore, "sqlite": SQLiteStore}[kind]()
-    posters = read_posters(posters_file)
+    store = DiskCacheStore()
+    posters = read_posters(sys.argv[1])
     generator = random.Random(1)
     for line in sys.stdin:
         try:

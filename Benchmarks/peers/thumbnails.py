@@ -10,9 +10,13 @@ then both make a thumbnail, with the filter that is Pillow's default. Commands, 
                         the mean over all, and that of the worst picture, in levels of 256
 
 An answer may also be `error` and why.
+
+`thumbnails.py files LIST DIRECTORY WIDTH LEVEL` makes a PNG in DIRECTORY of each picture, with `draft` and this
+compression level, and ends.
 """
 
 import io
+import os
 import struct
 import sys
 import time
@@ -50,6 +54,16 @@ def write(images, path):
             stream.write(image.convert("RGBA").tobytes())
 
 
+def write_files(list_file, directory, width, level):
+    with open(list_file, encoding="utf-8") as lines:
+        for line in lines:
+            path = line.rstrip("\n")
+            name = os.path.splitext(os.path.basename(path))[0] + ".png"
+            with open(path, "rb") as stream:
+                image = shrink(stream.read(), width, True)
+            image.save(os.path.join(directory, name), compress_level=level)
+
+
 def difference(pictures, path):
     means = []
     with open(path, "rb") as stream:
@@ -82,6 +96,10 @@ def carry_out(line, pictures, with_draft):
 def main():
     if sys.argv[1:] == ["--version"]:
         print("not installed" if PIL is None else "Pillow " + PIL.__version__)
+        return
+    if sys.argv[1] == "files":
+        _, list_file, directory, width, level = sys.argv[1:]
+        write_files(list_file, directory, int(width), int(level))
         return
     kind, list_file = sys.argv[1:]
     pictures = read_pictures(list_file)

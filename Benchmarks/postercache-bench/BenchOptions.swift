@@ -19,6 +19,8 @@ struct BenchOptions {
   var earlierReports: [String] = []
   /// Where to write the report for people, `benchmarks.md` and its pictures; `nil` writes none.
   var reportDirectory: String?
+  /// What was written by hand for the report for people.
+  var notesDirectory = "Benchmarks/notes"
   /// A directory on the disk that is to be measured.
   var diskDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   /// Where posters are kept from one run to the next; `nil` draws them anew.
@@ -47,6 +49,7 @@ struct BenchOptions {
   /// - Throws: a ``BenchError`` with the status of wrong usage.
   init?(_ arguments: [String]) throws(BenchError) {
     var named: [any Suite.Type] = []
+    var isCorpusNamed = false
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       func value() throws(BenchError) -> String {
@@ -69,10 +72,13 @@ struct BenchOptions {
       case "--write-baseline": newBaselineFile = try value()
       case "--from": earlierReports.append(try value())
       case "--report": reportDirectory = try value()
+      case "--notes": notesDirectory = try value()
       case "--disk-dir": diskDirectory = try value()
       case "--posters-dir": postersDirectory = try value()
       case "--peers": peers = PeerDirectory(path: try value())
-      case "--corpus": corpusDirectory = try value()
+      case "--corpus":
+        corpusDirectory = try value()
+        isCorpusNamed = true
       case "--command": command = try value()
       default:
         guard let suite = allSuites.first(where: { $0.name == argument }) else {
@@ -82,6 +88,8 @@ struct BenchOptions {
       }
     }
     if !named.isEmpty { suites = named }
+    // Quick runs are compared with those of others: their inputs are the same everywhere.
+    if isQuick, !isCorpusNamed { corpusDirectory = nil }
   }
 
   static var help: String {
@@ -104,12 +112,14 @@ struct BenchOptions {
         --write-baseline FILE
                             write a baseline of this run
         --report DIR        write the report for people: DIR/benchmarks.md and its pictures
+        --notes DIR         what is written by hand in that report (default: Benchmarks/notes)
         --from FILE         do not measure: show what --json wrote earlier; may be repeated, then
                             later files' suites replace those of earlier ones
         --peers DIR         where Benchmarks/peers/install put the rivals (default: .build/bench)
         --disk-dir DIR      a directory on the disk to be measured (default: $TMPDIR or /tmp)
         --posters-dir DIR   keep the posters here for later runs
-        --corpus DIR        photographs, recorded flings and traces (default: $POSTERCACHE_CORPUS)
+        --corpus DIR        photographs, recorded flings and traces (default: $POSTERCACHE_CORPUS,
+                            in quick runs none)
         --command FILE      the postercache command (default: the one beside this program)
 
       Ends with 0; 1 where something could not be measured or was found worse than the baseline;

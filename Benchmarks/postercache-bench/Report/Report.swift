@@ -21,6 +21,8 @@ struct SuiteReport: Codable, Sendable {
   /// Counts, and how costs grow.
   var tables: [FigureTable] = []
   var plots: [Plot] = []
+  /// Why it was not measured to its end; `nil` where it was.
+  var failure: String? = nil
 }
 
 /// Somebody who could not take part, or something that could not be measured: never shown as a zero.

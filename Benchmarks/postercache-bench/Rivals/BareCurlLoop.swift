@@ -1,4 +1,5 @@
 import CCurl
+import CLinux
 import Glibc
 
 /// The least that fetching with libcurl takes: as many handles as transfers at once, each used again
@@ -10,14 +11,22 @@ enum BareCurlLoop {
   ///   - authoritiesFile: the authorities to trust where the addresses are those of HTTPS.
   ///   - isShared: whether all transfers share one connection where the server speaks HTTP/2; each
   ///     has its own otherwise.
+  ///   - path: a new file to which what comes is appended as it comes, whatever it belongs to; `nil` keeps
+  ///     nothing.
   static func fetch(
-    _ addresses: [String], connections: Int, authoritiesFile: String? = nil, isShared: Bool = true
+    _ addresses: [String], connections: Int, authoritiesFile: String? = nil, isShared: Bool = true,
+    storingIn path: String? = nil
   ) throws(BenchError) -> Int {
     curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     guard let multi = curl_multi_init() else { throw BenchError("curl_multi_init failed") }
-    let received = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-    received.initialize(to: 0)
+    let received = UnsafeMutablePointer<Received>.allocate(capacity: 1)
+    received.initialize(to: Received())
     defer { received.deallocate() }
+    if let path {
+      received.pointee.file = postercache_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+      guard received.pointee.file >= 0 else { throw BenchError(call: "open", path) }
+    }
+    defer { if received.pointee.file >= 0 { close(received.pointee.file) } }
     var handles: [UnsafeMutableRawPointer] = []
     var next = addresses.makeIterator()
     var waiting = addresses.count
@@ -41,9 +50,12 @@ enum BareCurlLoop {
       }
       _ = postercache_curl_set_write(
         handle,
-        { _, size, count, received in
-          received!.assumingMemoryBound(to: Int.self).pointee += size * count  // set below
-          return size * count
+        { bytes, size, count, received in
+          // Set below.
+          let received = received!.assumingMemoryBound(to: Received.self)
+          received.pointee.bytes += size * count
+          guard received.pointee.file >= 0 else { return size * count }
+          return write(received.pointee.file, bytes, size * count)
         }, received)
       _ = postercache_curl_set_string(handle, CURLOPT_URL, address)
       curl_multi_add_handle(multi, handle)
@@ -73,6 +85,12 @@ enum BareCurlLoop {
       }
       if waiting > 0, !hasStarted { curl_multi_poll(multi, nil, 0, 1000, nil) }
     }
-    return received.pointee
+    return received.pointee.bytes
+  }
+
+  /// What has come, and where it goes.
+  private struct Received {
+    var bytes = 0
+    var file: CInt = -1
   }
 }

@@ -119,6 +119,18 @@ final class BareStore {
     return read(row, into: bytes)
   }
 
+  /// Where the record of `key` lies; `nil` without a row.
+  func place(_ key: CacheKey) -> (offset: Int, length: Int)? {
+    row(key).map { (Int($0.offset), Int($0.length)) }
+  }
+
+  /// Reads what lies at `place` into memory of its own, and checks nothing; returns its length, or -1.
+  func readUnchecked(_ place: (offset: Int, length: Int)) -> Int {
+    guard let bytes = malloc(place.length) else { return -1 }
+    defer { free(bytes) }
+    return pread(file, bytes, place.length, off_t(place.offset))
+  }
+
   private func read(_ row: Row, into bytes: UnsafeMutableRawPointer) -> Int {
     let count = pread(file, bytes, Int(row.length), off_t(row.offset))
     guard count == Int(row.length), XXH3_64bits(bytes, count) == row.checksum else { return -1 }

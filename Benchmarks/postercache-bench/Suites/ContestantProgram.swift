@@ -9,7 +9,7 @@ import PosterCache
 /// - `loop --list FILE --connections N`: the same with a bare loop of libcurl.
 ///
 /// `--connections N` and `--authorities FILE` are understood by all, `--count N` (of the list) by the
-/// last two; and `wait`, whose options are those of ``WaitProgram``.
+/// last two; and `priority`, whose options are those of ``PriorityProgram``.
 struct ContestantProgram {
   /// The first argument that means this rather than a suite.
   static let word = "contestant"
@@ -37,7 +37,7 @@ struct ContestantProgram {
   }
 
   func run() async throws {
-    if work == "wait" { return try WaitProgram(values).run() }
+    if work == "priority" { return try PriorityProgram(values).run() }
     if work == "counted" { return try await CountedWork(values).run() }
     guard let list = values["--list"] else { throw BenchError("a contestant needs --list") }
     var addresses = try TextFile.lines(list)

@@ -12,34 +12,24 @@ extension DiskSuite {
         try Self.append(posters, in: try target.makeEmpty("insert"))
       },
     ]
-    for layout in [FileStore.Layout.oneDirectory, .sixteenDirectories] {
+    let (stores, absent) = try otherStores()
+    for (kind, store) in stores {
       contestants.append(
-        Contestant(name: layout.title, role: .rival) {
-          let store = try FileStore(posters, layout, in: try target.makeEmpty("insert"))
-          WorkDirectory.settle()
-          let stopwatch = Stopwatch()
-          for (place, poster) in posters.enumerated() { try store.insert(poster, at: place) }
-          return stopwatch.sample()
-        })
-    }
-    let (stores, absent) = try pythonStores()
-    for (name, store) in stores {
-      contestants.append(
-        Contestant(name: name, role: .rival) {
+        Contestant(name: kind.title, role: .rival) {
           let directory = try target.makeEmpty("insert")
           WorkDirectory.settle()
           return try store.insert(into: directory)
         })
     }
     let title = "Insert, \(target.fileSystem)"
-    let results = try await context.rounds(9, contest: title).run(contestants)
+    let results = try await context.rounds(9, quick: 3, contest: title).run(contestants)
     _ = try target.makeEmpty("insert")
     return Contest(
       title: title,
       conditions: """
         All posters into an empty directory; ours until all of them are committed, with the index \
         synced after the first commit and then once a second. Bare: one `pwrite` of a whole record \
-        each, no index, no checksum, no sync. Files: written under a temporary name and renamed.
+        each, no index, no checksum, no sync.
         """,
       operations: posters.count, operationName: "poster", results: results, absent: absent,
       goals: [
@@ -83,7 +73,7 @@ extension DiskSuite {
 
   /// `URLCache` takes a thousand times as long as everybody else, so it gets few posters.
   func foundationContests(_ posters: [StoredPoster]) async throws -> [Contest] {
-    let posters = Array(posters.prefix(context.options.isQuick ? 50 : 100))
+    let posters = Array(posters.prefix(context.options.isQuick ? 20 : 100))
     let requests = posters.map { PosterRequest($0.metadata.address) }
     let bytes = posters.reduce(0) { $0 + $1.body.count }
     let disk = context.disk
@@ -132,7 +122,7 @@ extension DiskSuite {
       contests.append(
         Contest(
           title: title, conditions: conditions, operations: posters.count, operationName: "poster",
-          results: try await context.rounds(5, quick: 3, contest: title).run(contestants),
+          results: try await context.rounds(5, quick: 2, contest: title).run(contestants),
           absent: [], goals: []))
     }
     return contests

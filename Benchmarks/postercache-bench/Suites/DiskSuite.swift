@@ -3,7 +3,7 @@ import Glibc
 import PosterCache
 
 /// Hits, misses and inserts of the disk tier; `DiskSuite+Inserting.swift` has the inserts and
-/// `DiskSuite+Counts.swift` the system calls.
+/// `DiskSuite+Counts.swift` what is counted.
 struct DiskSuite: Suite {
   static let name = "disk"
   static let abstract = "disk hits, misses and inserts against bare loops and other stores"
@@ -20,15 +20,8 @@ struct DiskSuite: Suite {
       name: Self.name,
       summary: """
         \(posters.count) posters (\(ByteSize(bytes: context.corpus.bytes))). The bare loops use one \
-        file of records of the same size and an LMDB table of as many rows of the same size. Names \
-        of files are made in advance, and files neither synced nor checked nor counted against a \
-        limit. diskcache is given `eviction_policy="least-recently-used"`, no statistics, a limit of \
-        1 GiB and otherwise its defaults (SQLite in WAL mode with `synchronous = NORMAL`, bodies of \
-        32 KiB and more in files of their own): like ours it notes each use, but in a transaction of \
-        its own, and keeps no checksum. SQLite is one table of names and blobs in WAL mode with \
-        `synchronous = NORMAL`, 25 posters a transaction, and no order of use, through Python's \
-        `sqlite3`. Both run in one Python process that reports its own time, opening not included. \
-        Nothing is removed while the suite runs.
+        file of records of the same size and an LMDB table of as many rows of the same size. \
+        \(StoreProgram.conditions) Nothing is removed while the suite runs.
         """)
     for target in context.targets {
       report.contests += try await readingContests(posters, on: target)
@@ -41,30 +34,26 @@ struct DiskSuite: Suite {
     return report
   }
 
-  // MARK: - Python
+  // MARK: - Others' stores
 
-  /// The stores in Python that can take part, by the names the tables call them, and those that
-  /// cannot.
-  func pythonStores() throws(BenchError) -> (
-    stores: [(name: String, store: PythonStore)], absent: [Absentee]
+  /// Those that can take part, and those that cannot.
+  func otherStores() throws(BenchError) -> (
+    stores: [(kind: StoreProgram.Kind, program: StoreProgram)], absent: [Absentee]
   ) {
-    var stores: [(name: String, store: PythonStore)] = []
-    var absent: [Absentee] = []
-    let list = "\(context.disk.path)/python-list"
+    let list = "\(context.disk.path)/store-list"
     let corpus = context.corpus
     let lines = corpus.names.map { name in
       "http://demo.test/\(PosterCorpus.folder)/\(name)\t\(corpus.path(name))\n"
     }
     try TextFile.write(lines.joined(), to: list)
-    for (name, kind) in [
-      ("diskcache (Python, LRU)", PythonStore.Kind.diskcache), ("SQLite blobs (Python)", .sqlite),
-    ] {
-      guard let command = context.options.peers.python(.pythonStores, [kind.rawValue, list]) else {
-        absent.append(Absentee(name: name, reason: "not installed"))
-        continue
+    var stores: [(kind: StoreProgram.Kind, program: StoreProgram)] = []
+    var absent: [Absentee] = []
+    for kind in StoreProgram.Kind.allCases {
+      if let program = try StoreProgram(kind, list: list, context.options.peers) {
+        stores.append((kind, program))
+      } else {
+        absent.append(Absentee(name: kind.title, reason: "not installed"))
       }
-      let store = try PythonStore(command)
-      stores.append((name, store))
     }
     return (stores, absent)
   }
@@ -83,29 +72,20 @@ struct DiskSuite: Suite {
     let bare = try BareStore(in: try target.makeEmpty("disk-suite-bare"))
     try bare.insert(posters)
     var contestants = try ours(posters, cache, bare)
-    for layout in [FileStore.Layout.oneDirectory, .sixteenDirectories] {
-      let files = try FileStore(posters, layout, in: try target.makeEmpty("files-\(layout)"))
-      for (place, poster) in posters.enumerated() { try files.insert(poster, at: place) }
-      let order = shuffled(Array(posters.indices))
+    let (stores, absent) = try otherStores()
+    for (kind, store) in stores {
+      _ = try store.insert(into: try target.makeEmpty("store-\(kind)"))
       contestants.append(
-        Contestant(name: layout.title, role: .rival) {
-          try Self.repeated(order) { files.read($0) }
-        })
-    }
-    let (stores, absent) = try pythonStores()
-    for (number, (name, store)) in stores.enumerated() {
-      _ = try store.insert(into: try target.makeEmpty("python-\(number)"))
-      contestants.append(
-        Contestant(name: name, role: .rival) { try store.read(times: Self.passes) })
+        Contestant(name: kind.title, role: .rival) { try store.read(times: Self.passes) })
     }
     WorkDirectory.settle()
     let title = "Hit, \(target.fileSystem), warm page cache"
     let hits = Contest(
       title: title,
       conditions: """
-        Every poster three times in random order, one thread. Bare: LMDB get, `pread`, XXH3-64. Ours \
-        does that and checks the address, decodes the metadata and notes the use. Files: `open`, \
-        `fstat`, `read` into memory of its own, `close`.
+        Every poster three times in random order, one thread. Bare loop: LMDB get, `pread`, XXH3-64. Ours \
+        does that and checks the address, decodes the metadata and notes the use. Bare `pread`: where each \
+        record lies is known, and nothing is checked.
         """,
       operations: Self.passes * posters.count, operationName: "hit",
       results: try await context.rounds(15, contest: title).run(contestants), absent: absent,
@@ -123,6 +103,7 @@ struct DiskSuite: Suite {
     _ posters: [StoredPoster], _ cache: DiskCache, _ bare: BareStore
   ) throws -> [Contestant] {
     let order = shuffled(posters.map { PosterRequest($0.metadata.address) })
+    let places = order.compactMap { bare.place($0.key) }
     return [
       Contestant(name: "DiskCache", role: .ours) {
         try Self.repeated(order) { request in try cache.poster(for: request)?.body.count ?? -1 }
@@ -132,6 +113,9 @@ struct DiskSuite: Suite {
       },
       Contestant(name: Self.bareNames[1], role: .limit) {
         try Self.repeated(order) { bare.readIntoSharedBuffer($0.key) }
+      },
+      Contestant(name: "bare `pread`, memory of its own for each", role: .limit) {
+        try Self.repeated(places) { bare.readUnchecked($0) }
       },
     ]
   }

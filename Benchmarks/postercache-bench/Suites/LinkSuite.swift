@@ -8,8 +8,6 @@ struct LinkSuite: Suite {
 
   private static let megabits = 50.0
   private static let milliseconds = 50
-  /// Posters of the list.
-  private static let posters = 500
   /// Connections, where everybody has the same number.
   private static let connections = 16
 
@@ -20,21 +18,22 @@ struct LinkSuite: Suite {
   }
 
   func run() async throws -> SuiteReport {
-    let names = Array(context.corpus.names.prefix(Self.posters))
+    // A tenth is enough to see who waits for what, if not who fills the link.
+    let names = Array(context.corpus.names.prefix(context.options.isQuick ? 50 : 500))
     let server = try DistantServer(
       names, megabits: Self.megabits, milliseconds: Self.milliseconds, context)
     defer { server.stop() }
     let target = context.memory ?? context.disk
-    let bytes = context.corpus.sizes.prefix(Self.posters).reduce(0, +)
+    let bytes = context.corpus.sizes.prefix(names.count).reduce(0, +)
     var report = SuiteReport(
       name: Self.name,
       summary: """
         \(names.count) posters (\(ByteSize(bytes: bytes))). \(server.description) Everybody stores onto \
         \(target.fileSystem), as a program of its own, measured from its start to its end. The link's \
         limit is calculated: the bodies in full packets, without the headers of HTTP and without the \
-        round trips for connecting and for the first answer.
+        round trips for connecting and for the first answer. The bare loop of libcurl stores nothing.
         """)
-    for setting in Setting.allCases {
+    for setting in context.options.isQuick ? [Setting.sameConnections] : Setting.allCases {
       guard let base = setting == .secure ? server.secureBase : server.base else { continue }
       report.contests.append(
         try await contest(
@@ -57,14 +56,22 @@ struct LinkSuite: Suite {
 
     var conditions: String {
       switch self {
-      case .sameConnections: "The number is settable everywhere."
+      case .sameConnections:
+        "The number is settable everywhere; xargs starts as many curls at once, each with a new connection. "
+          + "aiohttp fills a diskcache, the other rivals store files."
       case .ownDefaults:
         "PosterPipeline \(FetchConfiguration().connectionsPerHost), curl 50, wget2 5, aria2c 5, "
-          + "URLSession 6."
+          + "URLSession 6, aiohttp 100. xargs has no such number."
       case .secure:
         "A certificate made for this run. Everybody decides alone how many connections share the "
-          + "transfers, where HTTP/2 is known; aria2c does not know it."
+          + "transfers, where HTTP/2 is known; aria2c and aiohttp do not know it, and xargs' curls share "
+          + "nothing."
       }
+    }
+
+    var peers: [Peers.Program] {
+      let everywhere: [Peers.Program] = [.curl, .wget2, .aria2c, .urlSession, .aiohttp]
+      return self == .ownDefaults ? everywhere : everywhere + [.xargs]
     }
   }
 
@@ -77,58 +84,36 @@ struct LinkSuite: Suite {
     try TextFile.write(addresses.map { "\($0)\n" }.joined(), to: list)
     let authorities = setting == .secure ? server.authoritiesFile : nil
     let connections = setting == .ownDefaults ? nil : Self.connections
-    func check(_ directory: String) throws(BenchError) {
-      let contents = WorkDirectory.contents(of: directory)
-      guard contents == (names.count, bytes) else {
-        throw BenchError("\(contents.files) files of \(contents.bytes) bytes arrived")
-      }
-    }
+    var choices = connections.map { [("--connections", "\($0)")] } ?? []
+    if let authorities { choices.append(("--authorities", authorities)) }
     var contestants = [
-      Contestant(name: "PosterPipeline", role: .ours) {
-        var values = [("--list", list), ("--to", try target.makeEmpty("warm"))]
-        if let connections { values.append(("--connections", "\(connections)")) }
-        if let authorities { values.append(("--authorities", authorities)) }
-        return try server.atClient(ContestantProgram.command("warm", values)).run()
+      Contestant(name: "PosterPipeline", role: .ours) { [choices] in
+        let directory = try target.makeEmpty("warm")
+        let values = [("--list", list), ("--to", directory)] + choices
+        let sample = try server.atClient(ContestantProgram.command("warm", values)).run()
+        try check(cacheIn: directory, names.count, bytes)
+        return sample
       }
     ]
-    var absent: [Absentee] = []
     let peers = Peers(
-      list: list, addresses: addresses, names: names, target: target, connections: connections,
-      authoritiesFile: authorities)
-    for peer in Peers.Program.allCases {
-      guard let program = Command.find(peer.rawValue) else {
-        absent.append(Absentee(name: peer.rawValue, reason: "not installed"))
-        continue
-      }
-      contestants.append(
-        Contestant(name: peer.title, role: .rival) {
-          let (command, directory) = try peers.command(peer, program)
-          let sample = try server.atClient(command).run()
-          try check(directory)
-          return sample
-        })
+      list: list, addresses: addresses, names: names, bytes: bytes, target: target,
+      connections: connections, authoritiesFile: authorities, directory: context.options.peers)
+    let (present, absent) = try peers.contestants(setting.peers, settles: false) {
+      server.atClient($0)
     }
-    if let program = context.options.peers.find(.urlSession) {
-      contestants.append(
-        Contestant(name: "URLSession", role: .rival) {
-          let directory = try target.makeEmpty("warm")
-          let arguments = [list, directory] + (connections.map { ["\($0)"] } ?? [])
-          let command = Self.trusting(authorities, Command(program, arguments))
-          let sample = try server.atClient(command).run()
-          try check(directory)
-          return sample
-        })
-    } else {
-      absent.append(Absentee(name: "URLSession", reason: "not built"))
-    }
+    contestants += present
     let rivals = contestants.filter { $0.role == .rival }.map(\.name)
     let limit = Contestant(name: "the link's limit, calculated", role: .limit) {
       Sample(seconds: server.seconds(forBytes: bytes), processorSeconds: 0)
     }
+    contestants.append(
+      Contestant(name: "bare libcurl loop", role: .limit) { [choices] in
+        try server.atClient(ContestantProgram.command("loop", [("--list", list)] + choices)).run()
+      })
     contestants.append(limit)
     return Contest(
       title: setting.title, conditions: setting.conditions, operations: 1, operationName: "list",
-      results: try await context.rounds(3, quick: 1, contest: setting.title).run(contestants),
+      results: try await context.rounds(3, quick: 2, contest: setting.title).run(contestants),
       absent: absent,
       goals: [
         Contest.Goal(
@@ -137,15 +122,17 @@ struct LinkSuite: Suite {
       ])
   }
 
-  /// `command` with `authorities` instead of the machine's own, which are all that Foundation trusts:
-  /// in a mount namespace of its own.
-  private static func trusting(_ authorities: String?, _ command: Command) -> Command {
-    guard let authorities else { return command }
-    let script = """
-      mount --bind "$1" /etc/ssl/certs/ca-certificates.crt && shift && exec "$@"
-      """
-    return Command(
-      "/usr/bin/unshare",
-      ["--mount", "/bin/sh", "-c", script, "sh", authorities, command.program] + command.arguments)
+  private func check(cacheIn directory: String, _ count: Int, _ bytes: Int) throws {
+    let cache = try DiskCache(directory: directory)
+    defer { cache.close() }
+    var found = (count: 0, bytes: 0)
+    try cache.forEachEntry { entry in
+      found.count += 1
+      found.bytes += entry.bytes
+      return true
+    }
+    guard found == (count, bytes) else {
+      throw BenchError("\(found.count) posters of \(found.bytes) bytes arrived")
+    }
   }
 }

@@ -102,18 +102,27 @@ struct ScrollLink: Sendable, Hashable {
 struct ScrollGround: Sendable {
   /// Which sort of scrolling it is.
   let kind: String
+  /// The number of the trace among those of its sort.
+  let seed: UInt64
   let trace: ScrollTrace
   let layout: ScreenLayout
   let pictures: SimulatedPictures
   let future: TrueFuture
 
-  init(kind: String, _ trace: ScrollTrace, _ layout: ScreenLayout, _ pictures: SimulatedPictures) {
+  init(
+    kind: String, seed: UInt64, _ trace: ScrollTrace, _ layout: ScreenLayout,
+    _ pictures: SimulatedPictures
+  ) {
     self.kind = kind
+    self.seed = seed
     self.trace = trace
     self.layout = layout
     self.pictures = pictures
     future = TrueFuture(trace, layout: layout)
   }
+
+  /// What flings of real fingers are called.
+  static let recordedKind = "recorded"
 
   /// Every sort of scrolling, as many of each.
   ///
@@ -130,7 +139,7 @@ struct ScrollGround: Sendable {
       for seed in 0..<UInt64(count) {
         grounds.append(
           ScrollGround(
-            kind: kind.rawValue, .seeded(kind, seed: seed, layout: layout), layout,
+            kind: kind.rawValue, seed: seed, .seeded(kind, seed: seed, layout: layout), layout,
             kind == .rows ? rowPictures : gridPictures))
       }
     }
@@ -138,7 +147,8 @@ struct ScrollGround: Sendable {
     for seed in 0..<UInt64(count) {
       grounds.append(
         ScrollGround(
-          kind: "recorded", .recorded(recorded, seed: seed, end: grid.farthestOffset), grid,
+          kind: recordedKind, seed: seed, .recorded(recorded, seed: seed, end: grid.farthestOffset),
+          grid,
           gridPictures))
     }
     return grounds

@@ -109,13 +109,15 @@ struct ScrollRuns {
 
   /// The mean of a contestant over some links and traces; all of them unless said otherwise.
   func mean(
-    _ contestant: Int, link: Int? = nil, kind: String? = nil, without other: String? = nil
+    _ contestant: Int, link: Int? = nil, kind: String? = nil, without other: String? = nil,
+    where isWanted: (ScrollGround) -> Bool = { _ in true }
   ) -> Figures {
     let chosen = link.map { [figures[contestant][$0]] } ?? figures[contestant]
     return Figures(
       mean: chosen.flatMap { figures in
         zip(figures, grounds)
-          .filter { (kind == nil || $0.1.kind == kind) && $0.1.kind != other }.map(\.0)
+          .filter { (kind == nil || $0.1.kind == kind) && $0.1.kind != other && isWanted($0.1) }
+          .map(\.0)
       })
   }
 

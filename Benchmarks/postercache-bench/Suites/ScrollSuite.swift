@@ -44,6 +44,7 @@ struct ScrollSuite: Suite {
         better one counts.
         """)
     report.tables.append(overall(runs))
+    report.tables.append(guarded(runs))
     report.tables += runs.links.indices.map { table(runs, link: $0) }
     report.tables.append(
       byKind(runs, "Blank time by the way of scrolling", "Blank time") { $0.blank })
@@ -96,6 +97,43 @@ struct ScrollSuite: Suite {
           text: "our waste of all bytes, %", value: ours(runs, nil).map { $0.wasteOfAll * 100 },
           bound: 15),
       ])
+  }
+
+  /// Traces of a sort that both a quick and a full run have.
+  private static let guardedTraces = 2
+
+  /// Ours on traces that every run has, wherever it is made: the same numbers every time.
+  private func guarded(_ runs: ScrollRuns) -> FigureTable {
+    func isGuarded(_ ground: ScrollGround) -> Bool {
+      ground.kind != ScrollGround.recordedKind && ground.seed < UInt64(Self.guardedTraces)
+    }
+    let links: [Int?] = [nil] + runs.links.indices.map(Optional.some)
+    let contestants: [ScrollContestant] = [.ours, .ladder, .oracle]
+    func row(_ name: String, _ link: Int?, _ value: (ScrollRuns.Figures) -> Double)
+      -> FigureTable.Row
+    {
+      let place = link.map { runs.links[$0].title } ?? "all links"
+      return FigureTable.Row(
+        name: "\(name): \(place)",
+        values: contestants.map { contestant in
+          runs.place(of: contestant.name).map {
+            value(runs.mean($0, link: link, where: isGuarded))
+          }
+        })
+    }
+    return FigureTable(
+      title: "What is guarded",
+      conditions: """
+        \(Self.guardedTraces) seeded traces of each sort: virtual time, so that the numbers are the same \
+        in every run, quick or not, on any machine.
+        """,
+      columns: contestants.map(\.name),
+      rows: links.map { row("blank, %", $0) { $0.blank * 100 } }
+        + links.map { row("waste of all bytes, %", $0) { $0.wasteOfAll * 100 } }
+        + [
+          row("reconnects a trace", nil) { $0.reconnects }, row("MB a trace", nil) { $0.megabytes },
+        ],
+      isCounted: true)
   }
 
   private func table(_ runs: ScrollRuns, link: Int) -> FigureTable {
@@ -151,7 +189,6 @@ struct ScrollSuite: Suite {
       }, demands: [])
   }
 
-  /// A calm scroll leaves nothing blank once the first screen is there.
   /// Blank time where the future follows from the past: nobody but the oracle foresees a jump.
   private func withoutJumps(_ runs: ScrollRuns) -> FigureTable {
     let jumps = TraceKind.jumps.rawValue
@@ -180,6 +217,7 @@ struct ScrollSuite: Suite {
       ])
   }
 
+  /// A calm scroll leaves nothing blank once the first screen is there.
   private func calm(_ runs: ScrollRuns) -> FigureTable {
     let kind = TraceKind.reading.rawValue
     let ours = runs.place(of: ScrollContestant.ours.name)

@@ -20,7 +20,7 @@ extension Suite {
 /// All suites, in the order in which they run unless some are named.
 let allSuites: [any Suite.Type] = [
   MemorySuite.self, DiskSuite.self, GrowthSuite.self, WarmSuite.self, FetchSuite.self,
-  LinkSuite.self, WaitSuite.self, DecodeSuite.self, StartupSuite.self,
+  LinkSuite.self, PrioritySuite.self, DecodeSuite.self, StartupSuite.self,
   ScrollSuite.self,
 ]
 

@@ -8,10 +8,13 @@ struct PeerDirectory: Sendable {
   enum Peer: String, CaseIterable {
     /// A Python of its own, with diskcache, aiohttp and Pillow.
     case python = "python/bin/python"
-    /// The stores in Python, and Pillow: programs that ``python`` runs.
+    /// diskcache, aiohttp with diskcache, and Pillow: programs that ``python`` runs.
     case pythonStores = "stores.py"
+    case pythonWarm = "warm.py"
     case thumbnails = "thumbnails.py"
-    /// Foundation's `URLSession`.
+    /// Stores as other programs lay them out.
+    case stores = "stores"
+    /// Foundation's `URLSession`, alone and with its caches.
     case urlSession = "urlsession"
     /// libvips' library call.
     case vips = "vips_thumbnails"

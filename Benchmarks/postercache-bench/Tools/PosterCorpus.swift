@@ -3,7 +3,8 @@ import Glibc
 import PosterCache
 import PosterServer
 
-/// The posters that every suite uses: the demo origin's, w342, under names like TMDB's.
+/// The posters that every suite uses: the demo origin's, w342, under names like TMDB's and as heavy as
+/// TMDB's are.
 ///
 /// Drawn once and written below a directory as `t/p/w342/NAME`, where a web server can serve them;
 /// a directory that has them already is used as it is.
@@ -17,6 +18,27 @@ struct PosterCorpus: Sendable {
 
   /// The sum of the sizes.
   var bytes: Int { sizes.reduce(0, +) }
+
+  /// The place of the poster whose size is nearest to 40,000 bytes.
+  var typical: Int {
+    sizes.indices.min { abs(sizes[$0] - 40_000) < abs(sizes[$1] - 40_000) } ?? 0
+  }
+
+  /// How many there are and how heavy, for the report.
+  var description: String { Self.description(ofSizes: sizes) }
+
+  /// The same of some of them.
+  static func description(ofSizes sizes: [Int]) -> String {
+    let sorted = sizes.sorted()
+    guard let least = sorted.first, let most = sorted.last else { return "no posters" }
+    func kilobytes(_ bytes: Int) -> Int { (bytes + 500) / 1000 }
+    return """
+      \(sizes.count) posters (\(ByteSize(bytes: sizes.reduce(0, +)))): JPEGs of \
+      \(kilobytes(least)) to \(kilobytes(most)) KB, the median \
+      \(kilobytes(sorted[sorted.count / 2])), the 99th percentile \
+      \(kilobytes(sorted[sorted.count * 99 / 100]))
+      """
+  }
 
   /// The directory of the files, below the root.
   static let folder = "t/p/w342"
@@ -77,14 +99,15 @@ struct PosterCorpus: Sendable {
     return String((0..<27).map { _ in letters.randomElement(using: &generator)! }) + ".jpg"
   }
 
-  /// Which of `names` have to be drawn: those without a file, or all of them where the first file is
-  /// not what would be drawn now.
+  /// Which of `names` have to be drawn: those without a file, or all of them where the first or the last
+  /// file is not what would be drawn now.
   private static func missing(
     _ names: [String], in directory: String
   ) throws(BenchError) -> [String] {
-    guard let first = names.first else { return [] }
-    let isCurrent =
-      (try? TextFile.read("\(directory)/\(first)")) == DemoPoster.encode(name: first, size: .w342)
+    // A run with fewer posters may have drawn the first ones anew, and only those.
+    let isCurrent = Set([names.first, names.last].compactMap { $0 }).allSatisfy { name in
+      (try? TextFile.read("\(directory)/\(name)")) == WeightedPoster.encode(name: name)
+    }
     return isCurrent ? names.filter { access("\(directory)/\($0)", R_OK) != 0 } : names
   }
 
@@ -102,8 +125,7 @@ struct PosterCorpus: Sendable {
           do throws(BenchError) {
             // Under its own name only once it is whole: an interrupted run leaves no half poster.
             let path = "\(directory)/\(names[place])"
-            try TextFile.write(
-              DemoPoster.encode(name: names[place], size: .w342), to: path + ".new")
+            try TextFile.write(WeightedPoster.encode(name: names[place]), to: path + ".new")
             guard rename(path + ".new", path) == 0 else { throw BenchError(call: "rename", path) }
           } catch {
             work.withLock { $0.failure = error }

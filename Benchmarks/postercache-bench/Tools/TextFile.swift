@@ -20,6 +20,16 @@ enum TextFile {
     try write(text.utf8, to: path)
   }
 
+  /// - Throws: unless `path` can be written; makes no file that is not there.
+  static func checkWritable(_ path: String) throws(BenchError) {
+    var parent = Substring(path)
+    if access(path, F_OK) != 0 {
+      parent = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
+      if parent.isEmpty { parent = "/" }
+    }
+    guard access(String(parent), W_OK) == 0 else { throw BenchError(call: "cannot write", path) }
+  }
+
   static func read(_ path: String) throws(BenchError) -> [UInt8] {
     let file = postercache_open(path, O_RDONLY | O_CLOEXEC, 0)
     guard file >= 0 else { throw BenchError(call: "cannot read", path) }

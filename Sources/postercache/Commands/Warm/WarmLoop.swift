@@ -9,14 +9,15 @@ struct WarmLoop {
   /// One of the lists.
   private struct Source {
     let list: ListSelection
-    var feed: any FeedSource
-    var isLoading = false
+    /// `nil` while a task loads the next page.
+    var feed: (any FeedSource)?
     /// Nothing more of it is wanted.
     var isOver = false
     /// Posters not asked for yet, the first of the list last.
     var waiting: [WarmTally.Wanted] = []
 
-    var isListing: Bool { isLoading || !isOver && feed.hasNextPage }
+    var isLoading: Bool { feed == nil }
+    var isListing: Bool { isLoading || !isOver && feed?.hasNextPage == true }
   }
 
   private let options: Settings.Warm
@@ -90,7 +91,7 @@ struct WarmLoop {
   // MARK: - Events
 
   private enum Event: Sendable {
-    case page(list: Int, any FeedSource, PosterAddress?, Result<FeedPage?, PosterError>)
+    case page(list: Int, FeedHandover, PosterAddress?, Result<FeedPage?, PosterError>)
     case poster(
       list: Int, WarmTally.Wanted, Result<PosterPipeline.WarmOutcome, PosterError>)
   }
@@ -109,15 +110,16 @@ struct WarmLoop {
       }
     }
     for index in sources.indices {
-      let source = sources[index]
       // Not before the posters of earlier pages are under way: pages in advance are memory.
-      guard source.waiting.isEmpty, !source.isLoading, source.isListing else { continue }
-      sources[index].isLoading = true
-      let address = source.feed.nextPageAddress
+      guard sources[index].waiting.isEmpty, !sources[index].isLoading, sources[index].isListing
+      else { continue }
+      let address = sources[index].feed?.nextPageAddress
+      guard let handover = sources[index].feed.take().map(FeedHandover.init) else { continue }
       group.addTask {
-        var feed = source.feed
+        var feed = handover.take()
         let result = await Result { () async throws(PosterError) in try await feed.nextPage() }
-        return .page(list: index, feed, address, result)
+        handover.put(feed)
+        return .page(list: index, handover, address, result)
       }
     }
   }
@@ -134,9 +136,8 @@ struct WarmLoop {
 
   private mutating func take(_ event: Event) throws {
     switch event {
-    case .page(let index, let feed, let address, let result):
-      sources[index].feed = feed
-      sources[index].isLoading = false
+    case .page(let index, let handover, let address, let result):
+      sources[index].feed = handover.take()
       switch result {
       case .success(let page?):
         if let refusal = options.listing.refusal(of: page, from: sources[index].list) {
@@ -147,7 +148,7 @@ struct WarmLoop {
         }
       case .success(nil): sources[index].isOver = true
       case .failure(let error):
-        sources[index].feed.skipFailedPage()
+        sources[index].feed?.skipFailedPage()
         // An interruption is no failure of what it interrupts.
         guard !Task.isCancelled else { break }
         let list = sources[index].list

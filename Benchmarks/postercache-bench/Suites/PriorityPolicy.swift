@@ -1,7 +1,7 @@
 import PosterCache
 
 /// How prefetching and visible posters share the connections.
-struct WaitPolicy {
+struct PriorityPolicy {
   enum Kind: String {
     /// No prefetching, and one poster or burst after the other, as soon as the last has come.
     case idle

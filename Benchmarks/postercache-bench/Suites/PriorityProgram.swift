@@ -3,35 +3,41 @@ import FoundationEssentials
 import Glibc
 import PosterCache
 
-/// One run of the wait suite, at the client's end of a link: prefetching that never ends, visible
-/// posters that come now and then, and how long those waited. Writes a ``WaitResult`` to a file.
+/// One run of the priority suite, at the client's end of a link: prefetching that never ends, visible
+/// posters that come now and then, and how long those waited. Writes a ``PriorityResult`` to a file.
 ///
 /// Options: `--address URL` of a poster, which is asked for again and again with another query;
-/// `--policy` and `--width` as in ``WaitPolicy``; `--seconds` that count; `--to FILE`.
-struct WaitProgram {
+/// `--policy` and `--width` as in ``PriorityPolicy``; `--seconds` that count; `--seed N` of when visible
+/// posters come; `--to FILE`.
+struct PriorityProgram {
   private let address: String
-  private let policy: WaitPolicy
+  private let policy: PriorityPolicy
   private let seconds: Double
+  private let seed: UInt64
   private let file: String
 
   /// Prefetches that wait or run, at any time.
-  private static let supply = 200
+  static let supply = 200
   /// Seconds before the first that counts.
-  private static let settling = 3.0
-  /// Seconds between visible posters, and between bursts of them, on average.
-  private static let gaps = (alone: 0.5, burst: 3.0)
+  static let settling = 2.5
+  /// Seconds of which each has one visible poster, and one burst of them.
+  static let gaps = (alone: 0.5, burst: 3.0)
   /// Posters in a burst, as in a row that comes onto the screen.
   static let burst = 6
 
   init(_ values: [String: String]) throws(BenchError) {
     guard let address = values["--address"], let file = values["--to"],
-      let policy = WaitPolicy(values["--policy"] ?? "", width: values["--width"] ?? ""),
-      let seconds = values["--seconds"].flatMap({ Double($0) })
-    else { throw BenchError("wait needs --address, --policy, --width, --seconds and --to") }
+      let policy = PriorityPolicy(values["--policy"] ?? "", width: values["--width"] ?? ""),
+      let seconds = values["--seconds"].flatMap({ Double($0) }),
+      let seed = values["--seed"].flatMap({ UInt64($0) })
+    else {
+      throw BenchError("priority needs --address, --policy, --width, --seconds, --seed and --to")
+    }
     self.address = address
     self.file = file
     self.policy = policy
     self.seconds = seconds
+    self.seed = seed
   }
 
   func run() throws {
@@ -49,11 +55,11 @@ struct WaitProgram {
     var prefetchedBytes = 0
     var visibleBytes = 0
     var waitingVisible = 0
-    var waits: [WaitResult.Wait] = []
+    var waits: [PriorityResult.Wait] = []
     var failures = 0
   }
 
-  private func measure() throws -> WaitResult {
+  private func measure() throws -> PriorityResult {
     let fetcher = try Fetcher(policy.configuration)
     let state = Monitor(State())
     for _ in 0..<(policy.kind == .nothing ? 0 : Self.supply) {
@@ -65,12 +71,13 @@ struct WaitProgram {
     var isCounting = false
     var opening = (time: start, bytes: 0)
     for arrival in arrivals() {
-      Self.sleep(until: start + arrival.time)
-      if !isCounting, start + arrival.time >= begin {
+      if !isCounting, arrival.time >= Self.settling {
+        Self.sleep(until: begin)
         isCounting = true
         opening = (Self.now(), Self.receivedBytes())
         state.withLock { $0.isCounting = true }
       }
+      Self.sleep(until: start + arrival.time)
       for _ in 0..<arrival.posters { show(arrival.posters, fetcher, state) }
     }
     Self.sleep(until: begin + seconds)
@@ -87,7 +94,7 @@ struct WaitProgram {
     fetcher.shutdown()
     let (waits, failures) = state.withLock { ($0.waits, $0.failures) }
     guard failures == 0 else { throw BenchError("\(failures) posters did not arrive") }
-    return WaitResult(
+    return PriorityResult(
       seconds: closing.time - opening.time, receivedBytes: closing.bytes - opening.bytes,
       prefetchedBytes: counted.prefetchedBytes, visibleBytes: counted.visibleBytes, waits: waits)
   }
@@ -129,7 +136,7 @@ struct WaitProgram {
         switch result {
         case .success(let response):
           if state.isCounting { state.visibleBytes += response.body.count }
-          if counts { state.waits.append(WaitResult.Wait(group: group, seconds: wait)) }
+          if counts { state.waits.append(PriorityResult.Wait(group: group, seconds: wait)) }
         case .failure: state.failures += 1
         }
         state.waitingVisible -= 1
@@ -143,14 +150,14 @@ struct WaitProgram {
 
   /// Posters that nobody disturbs, one after the other over one connection that is warm, and bursts
   /// over as many as a burst has.
-  private func measureIdle() throws -> WaitResult {
-    var waits: [WaitResult.Wait] = []
+  private func measureIdle() throws -> PriorityResult {
+    var waits: [PriorityResult.Wait] = []
     for group in [1, Self.burst] {
       var configuration = FetchConfiguration()
       configuration.connectionsPerHost = group
       let fetcher = try Fetcher(configuration)
       let state = Monitor(State())
-      for turn in 0..<(group == 1 ? 40 : 16) {
+      for turn in 0..<(group == 1 ? 26 : 16) {
         // The first ones connect and make TCP's windows grow.
         state.withLock { $0.isCounting = turn >= 6 }
         for _ in 0..<group { show(group, fetcher, state) }
@@ -159,7 +166,7 @@ struct WaitProgram {
       fetcher.shutdown()
       waits += state.withLock { $0.waits }
     }
-    return WaitResult(
+    return PriorityResult(
       seconds: 0, receivedBytes: 0, prefetchedBytes: 0, visibleBytes: 0, waits: waits)
   }
 
@@ -170,15 +177,17 @@ struct WaitProgram {
     let posters: Int
   }
 
-  /// When visible posters come, the same in every run: two Poisson processes.
+  /// When visible posters come, the same in every run with that seed: some at a random moment of each gap.
   private func arrivals() -> [Arrival] {
     var arrivals: [Arrival] = []
-    for (seed, posters, gap) in [(1, 1, Self.gaps.alone), (2, Self.burst, Self.gaps.burst)] {
-      var generator = SplitMix64(seed: UInt64(seed))
-      var time = 0.0
-      while true {
-        time -= gap * log(1 - Double.random(in: 0..<1, using: &generator))
-        guard time < Self.settling + seconds else { break }
+    for (process, posters, gap) in [
+      (UInt64(0), 1, Self.gaps.alone), (1, Self.burst, Self.gaps.burst),
+    ] {
+      var generator = SplitMix64(seed: 2 * seed + process)
+      // Counting begins and ends with a gap, so that each run has as many that count.
+      for number in -Int(Self.settling / gap)..<Int((seconds / gap).rounded()) {
+        let time =
+          Self.settling + (Double(number) + Double.random(in: 0..<1, using: &generator)) * gap
         arrivals.append(Arrival(time: time, posters: posters))
       }
     }
@@ -219,8 +228,8 @@ struct WaitProgram {
   }
 }
 
-/// What one run of the wait suite found.
-struct WaitResult: Codable, Sendable {
+/// What one run of the priority suite found.
+struct PriorityResult: Codable, Sendable {
   /// How long it counted.
   let seconds: Double
   /// Bytes the link brought in that time, with all headers; 0 where nobody counts them.

@@ -1,0 +1,122 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import postercache_bench
+
+/// The benchmark as a program: its arguments, its files, what it ends with.
+@Suite(.timeLimit(.minutes(2)))
+struct BenchProgramTests {
+  private let directory = TemporaryDirectory()
+
+  private func run(_ arguments: String...) async -> PosterCacheBinary.Result {
+    await RunningCommand(
+      path: PosterCacheBinary.path(of: "postercache-bench"), arguments: arguments, environment: [:]
+    ).result()
+  }
+
+  private func path(_ name: String) -> String { "\(directory.path)/\(name)" }
+
+  private func write(_ value: some Encodable, _ name: String) throws -> String {
+    try JSONFile.write(value, to: path(name))
+    return path(name)
+  }
+
+  @Test(arguments: [
+    (["warmth"], "no suite or option warmth; try --help"),
+    (["--rounds", "4"], "--rounds must be 5 to 1000, not 4"),
+    (["--json"], "--json needs a value"),
+    (["memory", "--quick", "--json", ""], "--json needs a value"),
+  ])
+  func `wrong arguments end with 2 and a line`(arguments: [String], message: String) {
+    let error = #expect(throws: BenchError.self) { try BenchOptions(arguments) }
+    #expect(error?.description == message)
+    #expect(error?.status == 2)
+  }
+
+  @Test func `help names every suite, and a suite named twice runs once`() throws {
+    #expect(try BenchOptions(["--help"]) == nil)
+    for suite in allSuites {
+      #expect(BenchOptions.help.contains("  \(suite.name) "), "\(suite.name)")
+    }
+    let options = try #require(try BenchOptions(["decode", "memory", "decode"]))
+    #expect(options.suites.map { $0.name } == ["decode", "memory"])
+  }
+
+  @Test func `earlier reports are shown, merged and written for people`() async throws {
+    let first = try write(SampleReport.make(), "first.json")
+    let second = try write(SampleReport.make(ours: [1, 1, 1, 1, 1], suite: "warm"), "second.json")
+    let notes = TemporaryDirectory()
+    try TextFile.write("Note on disks.\n", to: "\(notes.path)/disk.md")
+    try TextFile.write("What we found.\n", to: "\(notes.path)/findings.md")
+    let result = await run(
+      "--from", first, "--from", second, "--report", directory.path, "--notes", notes.path,
+      "--json", path("both.json"))
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("## disk") && result.output.contains("## warm"))
+    let both = try JSONFile.read(Report.self, from: path("both.json"), what: "report")
+    // In the order in which suites run, whatever that of the files.
+    #expect(both.suites.map(\.name) == ["disk", "warm"])
+    let text = String(decoding: try TextFile.read(path("benchmarks.md")), as: UTF8.self)
+    #expect(text.contains("Note on disks.") && text.hasSuffix("What we found.\n"))
+    let svg = String(decoding: try TextFile.read(path("images/bench-sample.svg")), as: UTF8.self)
+    #expect(svg == PlotPicture(SampleReport.plot).svg)
+  }
+
+  @Test func `a baseline of a run passes that run, and one with fewer calls does not`() async throws
+  {
+    let report = try write(SampleReport.make(counts: ["calls": 2]), "report.json")
+    let written = await run("--from", report, "--write-baseline", path("baseline.json"))
+    #expect(written.status == 0, "\(written.errors)")
+    let same = await run("--from", report, "--baseline", path("baseline.json"))
+    #expect(same.status == 0, "\(same.errors)")
+    let worse = try write(SampleReport.make(counts: ["calls": 3]), "worse.json")
+    let grown = await run("--from", worse, "--baseline", path("baseline.json"))
+    #expect(grown.status == 1)
+    #expect(
+      grown.errorLines == [
+        "baseline: disk > Counts > calls: 3.00, was 2.00: worse",
+        "postercache-bench: a figure is worse than the baseline",
+      ])
+    let better = try write(SampleReport.make(counts: ["calls": 1]), "better.json")
+    let shrunk = await run("--from", better, "--baseline", path("baseline.json"))
+    #expect(shrunk.status == 0)
+    #expect(
+      shrunk.errorLines == [
+        "baseline: disk > Counts > calls: 1.00, was 2.00: better, the baseline should be written anew"
+      ])
+  }
+
+  @Test func `files that are no reports or baselines are told on a line`() async throws {
+    try TextFile.write("{}", to: path("empty.json"))
+    let report = try write(SampleReport.make(), "report.json")
+    let noReport = await run("--from", path("empty.json"))
+    #expect(noReport.status == 1)
+    #expect(
+      noReport.errorLines == [
+        "postercache-bench: \(path("empty.json")) is no report of this benchmark"
+      ])
+    let noBaseline = await run("--from", report, "--baseline", path("empty.json"))
+    #expect(
+      noBaseline.errorLines == [
+        "postercache-bench: \(path("empty.json")) is no baseline of this benchmark"
+      ])
+    let missing = await run("--from", path("none.json"))
+    #expect(
+      missing.errorLines == [
+        "postercache-bench: cannot read \(path("none.json")): No such file or directory"
+      ])
+    // Told before anything is measured.
+    let nowhere = await run("memory", "--quick", "--json", path("none/report.json"))
+    #expect(nowhere.status == 1)
+    #expect(
+      nowhere.errorLines == [
+        "postercache-bench: cannot write \(path("none/report.json")): No such file or directory"
+      ])
+    let full = try write(Baseline(SampleReport.make(isQuick: false)), "full.json")
+    let mixed = await run("memory", "--quick", "--baseline", full)
+    #expect(mixed.status == 2)
+    #expect(
+      mixed.errorLines == ["postercache-bench: \(full) is of a full run: leave out --quick"])
+  }
+}
