@@ -50,8 +50,9 @@ struct CountedRival {
     }
   }
 
-  /// Connections that it opened for many posters.
-  var connections: Double? { memory[1]["connections"] }
+  /// Connections that it opened for many posters; `nil` where it opens them by another way than `connect`, as
+  /// wget2 does.
+  var connections: Double? { memory[1]["connections"].flatMap { $0 > 0 ? $0 : nil } }
 
   /// What one poster more came to.
   func further(_ count: CountedProgram.Count) -> Double? {
@@ -64,7 +65,7 @@ struct CountedRival {
       case .allocatedBytes: both("allocated-bytes")
       case .copiedBytes: both("copied-bytes")
       case .connections: both("connections")
-      case .ownSystemCalls, .call, .writtenBytes, .instructions: (Double?.none, Double?.none)
+      case .call, .writtenBytes, .instructions: (Double?.none, Double?.none)
       }
     guard let few, let many else { return nil }
     return (many - few) / Double(CountedWork.manyTransfers - CountedWork.fewTransfers)

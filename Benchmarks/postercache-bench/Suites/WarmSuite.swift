@@ -46,7 +46,7 @@ struct WarmSuite: Suite {
         before the end: some file systems create files more slowly for a while after others were \
         removed.
         """,
-      contests: contests, tables: [try counts(server)])
+      contests: contests, tables: try counts(server))
   }
 
   /// A list, and where it is to go.
