@@ -20,11 +20,13 @@ struct TierCountTests {
     }
   }
 
-  @Test func `an insert into full memory makes two small allocations and copies nothing`() throws {
+  @Test func `an insert into full memory makes three small allocations at most and copies nothing`()
+    throws
+  {
     let program = try CountedPrograms.memory.get()
     let insert = CountedWork.phase("insert", CountedWork.memoryNames[0])
     let allocations = try #require(program.each(.allocations, insert, ownThread: true))
-    #expect(allocations <= 2.05, "\(allocations) allocations an insert")
+    #expect(allocations <= 3.05, "\(allocations) allocations an insert")
     #expect(program.total(.largeAllocations, insert, ownThread: true) == 0)
     #expect(program.total(.copiedBytes, insert, ownThread: true) == 0)
   }

@@ -38,7 +38,7 @@ struct TransferCountTests {
       }
       let allocations = try #require(
         fetch.further(.allocations, CountedWork.few, CountedWork.many))
-      #expect(allocations <= 75, "\(allocations) allocations a transfer")
+      #expect(allocations <= 120, "\(allocations) allocations a transfer")
       let written = try #require(
         warm.further(.writtenBytes, CountedWork.few, CountedWork.many))
       #expect(

@@ -56,7 +56,7 @@ struct CountedPhases {
     try end(name, operations, written: written, before, after)
   }
 
-  /// The same for what suspends.
+  /// The same for what suspends, and goes on on another thread: there are no counts of one thread.
   mutating func measureTasks(
     _ name: String, _ operations: Int, _ body: () async throws -> Void
   ) async throws {
@@ -68,7 +68,7 @@ struct CountedPhases {
     countedPhaseDidChange()
     let after = CountingLibrary.now()
     SystemCalls.begin(Self.between)
-    try end(name, operations, written: written, before, after)
+    try end(name, operations, written: written, before, after, isOneThread: false)
   }
 
   /// Prints what was counted, as JSON.
@@ -80,11 +80,12 @@ struct CountedPhases {
   static let between = "between"
 
   private mutating func end(
-    _ name: String, _ operations: Int, written: Int, _ before: Reading?, _ after: Reading?
+    _ name: String, _ operations: Int, written: Int, _ before: Reading?, _ after: Reading?,
+    isOneThread: Bool = true
   ) throws {
     let (memory, own) =
       if let before, let after {
-        (MemoryCounts?.some(after.all - before.all), MemoryCounts?.some(after.own - before.own))
+        (MemoryCounts?.some(after.all - before.all), isOneThread ? after.own - before.own : nil)
       } else {
         (MemoryCounts?.none, MemoryCounts?.none)
       }
