@@ -80,6 +80,9 @@ let package = Package(
       dependencies: ["PosterCache", "ScrollReplay", "TestSupport"]),
     .testTarget(
       name: "BenchTests", dependencies: ["postercache-bench", "TestSupport"]),
+    // Finds libCounting.so beside the benchmark, whose programs are what it counts.
+    .testTarget(
+      name: "CountTests", dependencies: ["PosterCache", "postercache-bench", "TestSupport"]),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

@@ -14,6 +14,9 @@
 
 static atomic_ulong allocations, large_allocations, allocated, copied, connections;
 
+// Of this kind, reading them never allocates: the library is there when the program starts.
+static __thread postercache_counts own_counts __attribute__((tls_model("initial-exec")));
+
 // The C library's own names for its functions: looking them up would allocate.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -25,6 +28,9 @@ static void count_allocation(size_t size) {
   atomic_fetch_add_explicit(&allocated, size, memory_order_relaxed);
   if (size >= postercache_large_bytes)
     atomic_fetch_add_explicit(&large_allocations, 1, memory_order_relaxed);
+  own_counts.allocations++;
+  own_counts.allocated_bytes += size;
+  own_counts.large_allocations += size >= postercache_large_bytes;
 }
 
 // Compilers know what these functions do, and would turn their bodies into calls of themselves.
@@ -63,7 +69,10 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
 typedef void *copying(void *, const void *, size_t);
 
 static void *copy(copying *_Atomic *next, const char *name, void *to, const void *from, size_t size) {
-  if (size >= postercache_copy_bytes) atomic_fetch_add_explicit(&copied, size, memory_order_relaxed);
+  if (size >= postercache_copy_bytes) {
+    atomic_fetch_add_explicit(&copied, size, memory_order_relaxed);
+    own_counts.copied_bytes += size;
+  }
   if (!*next) *next = (copying *)dlsym(RTLD_NEXT, name);
   return (*next)(to, from, size);
 }
@@ -92,18 +101,17 @@ void *__memmove_chk(void *to, const void *from, size_t size, size_t room) {
 
 int connect(int socket, const struct sockaddr *address, socklen_t length) {
   static int (*_Atomic next)(int, const struct sockaddr *, socklen_t);
-  if (address && (address->sa_family == AF_INET || address->sa_family == AF_INET6))
+  if (address && (address->sa_family == AF_INET || address->sa_family == AF_INET6)) {
     atomic_fetch_add_explicit(&connections, 1, memory_order_relaxed);
+    own_counts.connections++;
+  }
   if (!next) next = (int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
   return next(socket, address, length);
 }
 
-void postercache_read_counts(postercache_counts *counts) {
-  counts->allocations = allocations;
-  counts->large_allocations = large_allocations;
-  counts->allocated_bytes = allocated;
-  counts->copied_bytes = copied;
-  counts->connections = connections;
+void postercache_read_counts(postercache_counts *all, postercache_counts *own) {
+  *all = (postercache_counts){allocations, large_allocations, allocated, copied, connections};
+  *own = own_counts;
 }
 
 __attribute__((destructor)) static void report(void) {

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-// What a process has done so far, over all its threads.
+// What a process has done so far, or one of its threads.
 typedef struct {
   // Calls of malloc, calloc, realloc and their kind.
   uint64_t allocations;
@@ -19,8 +19,8 @@ typedef struct {
 
 enum { postercache_large_bytes = 8192, postercache_copy_bytes = 1024 };
 
-// Reads the counts. Allocates nothing. Programs find it by its name (dlsym): they are never linked with
-// this library, but have it loaded before all others (LD_PRELOAD).
-void postercache_read_counts(postercache_counts *counts);
+// Reads the counts of all threads, and of the calling one. Allocates nothing. Programs find it by its name
+// (dlsym): they are never linked with this library, but have it loaded before all others (LD_PRELOAD).
+void postercache_read_counts(postercache_counts *all, postercache_counts *own);
 
 #endif

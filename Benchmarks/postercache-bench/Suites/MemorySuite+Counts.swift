@@ -17,7 +17,7 @@ extension MemorySuite {
     func phases(_ operation: String, _ names: [String?]) -> [String?] {
       names.map { $0.map { CountedWork.phase(operation, $0) } }
     }
-    let calls: (String, CountedProgram.Count) = ("system calls", .ownSystemCalls)
+    let calls: (String, CountedProgram.Count) = ("system calls", .systemCalls)
     let nobody = [String?](repeating: nil, count: others.count - 1)
     return FigureTable(
       title: "Counted",
@@ -40,10 +40,12 @@ extension MemorySuite {
       demands: [
         FigureTable.Demand(
           text: "allocations of a hit",
-          value: memory.each(.allocations, CountedWork.phase("hit", names[0])), bound: 0),
+          value: memory.each(.allocations, CountedWork.phase("hit", names[0]), ownThread: true),
+          bound: 0),
         FigureTable.Demand(
           text: "system calls of a hit",
-          value: memory.each(.ownSystemCalls, CountedWork.phase("hit", names[0])), bound: 0),
+          value: memory.each(.systemCalls, CountedWork.phase("hit", names[0]), ownThread: true),
+          bound: 0),
       ])
   }
 }

@@ -9,7 +9,7 @@ struct ScrollSuite: Suite {
   static let abstract = "blank cells while scrolling, by policy, in virtual time"
   static let needsPosters = false
 
-  private let context: BenchContext
+  let context: BenchContext
 
   init(_ context: BenchContext) {
     self.context = context
@@ -52,6 +52,7 @@ struct ScrollSuite: Suite {
     report.tables.append(withoutJumps(runs))
     report.tables.append(calm(runs))
     report.tables.append(PlanCost.table(context.rounds(11, contest: "plan")))
+    report.tables.append(try counts())
     report.plots = plots(runs)
     return report
   }

@@ -49,7 +49,7 @@ struct WarmSuite: Suite {
         before the end: some file systems create files more slowly for a while after others were \
         removed.
         """,
-      contests: contests)
+      contests: contests, tables: try counts(server))
   }
 
   /// A list, and where it is to go.

@@ -14,18 +14,30 @@ struct CountedPhases {
     let operations: Int
     /// Bytes passed to `write` and its kind.
     let writtenBytes: Int
-    /// `nil` where the counting library is not loaded.
+    /// Of all threads, and of the one that did the work; `nil` where the counting library is not loaded.
     let memory: MemoryCounts?
+    let ownMemory: MemoryCounts?
   }
 
-  /// What the counting library says.
+  /// What the counting library says: `postercache_counts`, which this is laid out like.
   struct MemoryCounts: Codable {
-    var allocations = 0
-    var largeAllocations = 0
-    var allocatedBytes = 0
-    var copiedBytes = 0
-    var connections = 0
+    var allocations: UInt64 = 0
+    var largeAllocations: UInt64 = 0
+    var allocatedBytes: UInt64 = 0
+    var copiedBytes: UInt64 = 0
+    var connections: UInt64 = 0
+
+    static func - (after: MemoryCounts, before: MemoryCounts) -> MemoryCounts {
+      MemoryCounts(
+        allocations: after.allocations - before.allocations,
+        largeAllocations: after.largeAllocations - before.largeAllocations,
+        allocatedBytes: after.allocatedBytes - before.allocatedBytes,
+        copiedBytes: after.copiedBytes - before.copiedBytes,
+        connections: after.connections - before.connections)
+    }
   }
+
+  private typealias Reading = (all: MemoryCounts, own: MemoryCounts)
 
   private var phases: [Phase] = []
 
@@ -44,7 +56,7 @@ struct CountedPhases {
     try end(name, operations, written: written, before, after)
   }
 
-  /// The same for what suspends.
+  /// The same for what suspends, and goes on on another thread: there are no counts of one thread.
   mutating func measureTasks(
     _ name: String, _ operations: Int, _ body: () async throws -> Void
   ) async throws {
@@ -56,7 +68,7 @@ struct CountedPhases {
     countedPhaseDidChange()
     let after = CountingLibrary.now()
     SystemCalls.begin(Self.between)
-    try end(name, operations, written: written, before, after)
+    try end(name, operations, written: written, before, after, isOneThread: false)
   }
 
   /// Prints what was counted, as JSON.
@@ -68,20 +80,19 @@ struct CountedPhases {
   static let between = "between"
 
   private mutating func end(
-    _ name: String, _ operations: Int, written: Int, _ before: MemoryCounts?, _ after: MemoryCounts?
+    _ name: String, _ operations: Int, written: Int, _ before: Reading?, _ after: Reading?,
+    isOneThread: Bool = true
   ) throws {
-    var memory = after
-    if let before {
-      memory?.allocations -= before.allocations
-      memory?.largeAllocations -= before.largeAllocations
-      memory?.allocatedBytes -= before.allocatedBytes
-      memory?.copiedBytes -= before.copiedBytes
-      memory?.connections -= before.connections
-    }
+    let (memory, own) =
+      if let before, let after {
+        (MemoryCounts?.some(after.all - before.all), isOneThread ? after.own - before.own : nil)
+      } else {
+        (MemoryCounts?.none, MemoryCounts?.none)
+      }
     phases.append(
       Phase(
         name: name, operations: operations,
-        writtenBytes: try ProcessFigures.writtenBytes() - written, memory: memory))
+        writtenBytes: try ProcessFigures.writtenBytes() - written, memory: memory, ownMemory: own))
   }
 }
 

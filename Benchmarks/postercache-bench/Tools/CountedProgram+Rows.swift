@@ -11,13 +11,15 @@ extension CountedProgram {
   /// - Parameters:
   ///   - operation: what the names of rows begin with.
   ///   - phases: `nil` leaves a column empty.
+  ///   - ownThread: what the thread did that did the work, and no other.
   func rows(
     _ operation: String, _ phases: [String?],
-    _ counts: [(name: String, count: Count)] = Self.ordinaryCounts
+    _ counts: [(name: String, count: Count)] = Self.ordinaryCounts, ownThread: Bool = true
   ) -> [FigureTable.Row] {
     counts.map { name, count in
       FigureTable.Row(
-        name: "\(operation): \(name)", values: phases.map { $0.flatMap { each(count, $0) } })
+        name: "\(operation): \(name)",
+        values: phases.map { $0.flatMap { each(count, $0, ownThread: ownThread) } })
     }
   }
 }

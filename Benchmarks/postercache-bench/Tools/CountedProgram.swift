@@ -16,11 +16,10 @@ struct CountedProgram {
 
   /// Something that is counted of each phase.
   enum Count {
-    case allocations, largeAllocations, allocatedBytes, copiedBytes, connections, writtenBytes
-    /// Calls of all threads, or of the one alone that does the work.
-    case systemCalls, ownSystemCalls
+    case allocations, largeAllocations, allocatedBytes, copiedBytes, connections, systemCalls
+    /// Of all threads, always.
+    case instructions, writtenBytes
     case call([String])
-    case instructions
   }
 
   /// What could not be counted, and why.
@@ -45,6 +44,9 @@ struct CountedProgram {
       guard mkdir(path, 0o755) == 0 else { throw BenchError(call: "mkdir", path) }
       return path
     }
+    // Hash tables are the same in every run.
+    setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
+    defer { unsetenv("SWIFT_DETERMINISTIC_HASHING") }
     var plain = Command(program, arguments(try empty("plain")))
     if let library = CountingLibrary.path(beside: program) {
       plain = Command(
@@ -72,31 +74,35 @@ struct CountedProgram {
     }
   }
 
+  /// The phases, in order.
+  var names: [String] { phases.map(\.name) }
+
   /// What a whole phase came to; `nil` where it was not counted.
-  func total(_ count: Count, _ name: String) -> Double? {
+  ///
+  /// - Parameter ownThread: what the thread did that did the phase's work, and no other.
+  func total(_ count: Count, _ name: String, ownThread: Bool = false) -> Double? {
     guard let place = phases.firstIndex(where: { $0.name == name }) else { return nil }
-    let phase = phases[place]
+    let memory = ownThread ? phases[place].ownMemory : phases[place].memory
     return switch count {
-    case .allocations: phase.memory.map { Double($0.allocations) }
-    case .largeAllocations: phase.memory.map { Double($0.largeAllocations) }
-    case .allocatedBytes: phase.memory.map { Double($0.allocatedBytes) }
-    case .copiedBytes: phase.memory.map { Double($0.copiedBytes) }
-    case .connections: phase.memory.map { Double($0.connections) }
-    case .writtenBytes: Double(phase.writtenBytes)
-    case .systemCalls: calls?.total(name)
-    case .ownSystemCalls: calls?.total(name, ownThread: true)
+    case .allocations: memory.map { Double($0.allocations) }
+    case .largeAllocations: memory.map { Double($0.largeAllocations) }
+    case .allocatedBytes: memory.map { Double($0.allocatedBytes) }
+    case .copiedBytes: memory.map { Double($0.copiedBytes) }
+    case .connections: memory.map { Double($0.connections) }
+    case .systemCalls: calls?.total(name, ownThread: ownThread)
+    case .instructions: instructions?[place]
+    case .writtenBytes: Double(phases[place].writtenBytes)
     case .call(let names):
       calls.map { calls in names.reduce(0) { $0 + calls.count($1, name) } }
-    case .instructions: instructions?[place]
     }
   }
 
   /// What one operation of a phase came to.
-  func each(_ count: Count, _ name: String) -> Double? {
+  func each(_ count: Count, _ name: String, ownThread: Bool = false) -> Double? {
     guard let phase = phases.first(where: { $0.name == name }), phase.operations > 0 else {
       return nil
     }
-    return total(count, name).map { $0 / Double(phase.operations) }
+    return total(count, name, ownThread: ownThread).map { $0 / Double(phase.operations) }
   }
 
   /// What one operation more came to, by two phases of which the second does more of them: what each phase

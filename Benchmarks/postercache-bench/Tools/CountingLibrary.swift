@@ -10,18 +10,17 @@ enum CountingLibrary {
     return access(file, R_OK) == 0 ? file : nil
   }
 
-  /// What this process has done so far; `nil` where the library is not loaded. Allocates nothing.
-  static func now() -> CountedPhases.MemoryCounts? {
+  /// What this process has done so far, and this thread of it; `nil` where the library is not loaded. Allocates
+  /// nothing.
+  static func now() -> (all: CountedPhases.MemoryCounts, own: CountedPhases.MemoryCounts)? {
     guard let read else { return nil }
-    // As `postercache_counts` has them.
-    var counts: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
-    read(&counts)
-    return CountedPhases.MemoryCounts(
-      allocations: Int(counts.0), largeAllocations: Int(counts.1), allocatedBytes: Int(counts.2),
-      copiedBytes: Int(counts.3), connections: Int(counts.4))
+    var (all, own) = (CountedPhases.MemoryCounts(), CountedPhases.MemoryCounts())
+    read(&all, &own)
+    return (all, own)
   }
 
-  private typealias Reading = @convention(c) (UnsafeMutableRawPointer) -> Void
+  private typealias Reading =
+    @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void
 
   private static let read: Reading? = {
     // Null is the program and everything that was loaded with it.
