@@ -6,7 +6,7 @@ struct MemorySuite: Suite {
   static let name = "memory"
   static let abstract = "the memory tier against NSCache, a dictionary and one lock"
 
-  private static let posters = 1000
+  private static let posters = 600
   private var threadCounts: [Int] { context.options.isQuick ? [1, 2] : [1, 2, 4] }
 
   let context: BenchContext
