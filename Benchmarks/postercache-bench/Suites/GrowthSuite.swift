@@ -9,9 +9,9 @@ struct GrowthSuite: Suite {
 
   /// Rounds of opening, each in a process of its own.
   private static let openings = 5
-  private static let quickOpenings = 2
+  private static let quickOpenings = 4
   /// Hits after which a process' memory is looked at.
-  private var probedHits: Int { context.options.isQuick ? 2000 : 10_000 }
+  private static let probedHits = 10_000
 
   private let context: BenchContext
 
@@ -158,7 +158,7 @@ struct GrowthSuite: Suite {
     }
     func row(_ name: String) -> [Double?] { rows.first { $0.name == name }?.values ?? [] }
     let calls = row(Self.callsName)
-    let (opened, used) = (row(Self.openedName), row(usedName))
+    let (opened, used) = (row(Self.openedName), row(Self.usedName))
     let (hit, insert) = (growth(.hit), growth(.insertAtLimit))
     let (bareHit, evict) = (growth(.bareHit), growth(.evict))
     return FigureTable(
@@ -200,7 +200,7 @@ struct GrowthSuite: Suite {
 
   private static let callsName = "system calls of opening"
   private static let openedName = "memory after opening, MiB"
-  private var usedName: String { "memory after \(probedHits) hits, MiB" }
+  private static let usedName = "memory after \(probedHits) hits, MiB"
 
   private func probe(_ sizes: [Int], _ directories: [String]) throws -> [FigureTable.Row] {
     var findings = sizes.map { _ in [CacheProbe.Findings]() }
@@ -209,7 +209,7 @@ struct GrowthSuite: Suite {
       for (place, size) in sizes.enumerated() {
         BenchContext.progress("growth: opening \(size) entries, round \(round)")
         let probe = CacheProbe(
-          directory: directories[place], entries: size, hits: probedHits)
+          directory: directories[place], entries: size, hits: Self.probedHits)
         findings[place].append(try probe.run())
         guard round == 0 else { continue }
         let opening = CacheProbe(directory: directories[place], entries: size, hits: 0)
@@ -227,7 +227,7 @@ struct GrowthSuite: Suite {
       row("opening, ms") { $0.opening * 1e3 },
       Self.row(Self.callsName, calls),
       row(Self.openedName) { Double($0.anonymousAfterOpening - $0.anonymousBefore) / mebibyte },
-      row(usedName) { Double($0.anonymousAfterHits - $0.anonymousBefore) / mebibyte },
+      row(Self.usedName) { Double($0.anonymousAfterHits - $0.anonymousBefore) / mebibyte },
     ]
   }
 
