@@ -4,15 +4,32 @@ import PosterCache
 /// A cache of one size, and a bare store of as many rows beside it.
 final class GrowthStage {
   /// What is measured, in this order: each leaves the cache as the next one needs it.
-  enum Work: CaseIterable {
-    case hit, bareHit, miss, bareMiss, insert, bareInsert, evict, bareEvict
+  enum Work {
+    case hit, bareHit, filesHit, sqliteHit, miss, bareMiss, insert, bareInsert, evict, bareEvict
     case insertAtLimit, bareInsertAtLimit
+
+    /// What is measured in the same rounds.
+    static let groups: [[Work]] = [
+      [.hit, .bareHit, .filesHit, .sqliteHit], [.miss, .bareMiss], [.insert, .bareInsert],
+      [.evict, .bareEvict], [.insertAtLimit, .bareInsertAtLimit],
+    ]
+
+    /// The rival who does it; `nil` for ours and the bare store.
+    var rival: StoreProgram.Kind? {
+      switch self {
+      case .filesHit: .files
+      case .sqliteHit: .sqlite
+      default: nil
+      }
+    }
 
     /// What the tables call it.
     var title: String {
       switch self {
       case .hit: "hit"
       case .bareHit: "bare LMDB get, `pread` and XXH3"
+      case .filesHit: "\(StoreProgram.Kind.files.title): hit"
+      case .sqliteHit: "\(StoreProgram.Kind.sqlite.title): hit"
       case .miss: "miss"
       case .bareMiss: "bare LMDB get"
       case .insert: "insert with room left"
@@ -28,10 +45,11 @@ final class GrowthStage {
   /// Where the cache is.
   let directory: String
 
-  private let size: Int
+  let size: Int
   private let target: WorkDirectory
   private var bare: BareStore?
   private var cache: DiskCache?
+  private var rivals: [StoreProgram.Kind: StoreProgram] = [:]
   private var generator = SplitMix64(seed: 3)
   /// The first number that nobody has stored, and the first of those that the bare store has not
   /// dropped.
@@ -66,6 +84,30 @@ final class GrowthStage {
     cache.close()
   }
 
+  /// Has a rival store as many posters of the same size.
+  ///
+  /// - Returns: `false` where the rival is not installed.
+  func addRival(_ kind: StoreProgram.Kind, _ peers: PeerDirectory) throws -> Bool {
+    let body = "\(target.path)/growth-body"
+    try TextFile.write(
+      SmallPoster.make(0).body.withUnsafeBytes { Array($0) }, to: body)
+    let list = "\(target.path)/growth-list"
+    let lines = try (0..<size).map { number in
+      "\(try SmallPoster.request(number).address.canonical)\t\(body)\n"
+    }
+    try TextFile.write(lines.joined(), to: list)
+    guard let store = try StoreProgram(kind, list: list, peers) else { return false }
+    _ = try store.insert(into: try target.makeEmpty("growth-\(kind.rawValue)-\(size)"))
+    rivals[kind] = store
+    return true
+  }
+
+  /// Whether ``run(_:)`` can do that.
+  func takesPart(in work: Work) -> Bool {
+    guard let rival = work.rival else { return true }
+    return rivals[rival] != nil
+  }
+
   /// Opens the cache for what follows.
   func open() throws {
     cache = try DiskCache(directory: directory)
@@ -77,9 +119,11 @@ final class GrowthStage {
     // Both map files that are emptied now.
     cache = nil
     bare = nil
+    rivals = [:]
     // The directories stay until the end; only the next user of the place would miss the blocks.
     _ = try? target.makeEmpty("growth-\(size)")
     _ = try? target.makeEmpty("growth-bare-\(size)")
+    _ = try? target.makeEmpty("growth-\(StoreProgram.Kind.sqlite.rawValue)-\(size)")
   }
 
   /// Gets ready for `work`.
@@ -88,8 +132,13 @@ final class GrowthStage {
     try cache.setLimit(ByteSize(bytes: cache.statistics().bytes))
   }
 
-  /// Does `work` many times; returns the seconds that one took.
-  func run(_ work: Work) throws -> Double {
+  /// Does `work` many times; returns what one took.
+  func run(_ work: Work) throws -> Sample {
+    if let rival = work.rival {
+      guard let store = rivals[rival] else { throw BenchError("no \(rival.title) of \(size)") }
+      let times = max(1, Self.reads / size)
+      return try store.read(times: times) / Double(times * size)
+    }
     guard let cache, let bare else { throw BenchError("the cache of \(size) is not open") }
     switch work {
     case .hit:
@@ -105,9 +154,11 @@ final class GrowthStage {
       next += posters.count
       let stopwatch = Stopwatch()
       try CacheFiller.insert(posters, into: cache)
-      return stopwatch.sample().seconds / Double(posters.count)
+      return stopwatch.sample() / Double(posters.count)
     case .bareInsert, .bareInsertAtLimit:
       return try insert(into: bare, dropping: work == .bareInsertAtLimit)
+    case .filesHit, .sqliteHit:
+      preconditionFailure("a rival's work: \(work)")
     case .evict:
       return try evict(from: cache)
     case .bareEvict:
@@ -121,7 +172,7 @@ final class GrowthStage {
     }
   }
 
-  private func insert(into bare: BareStore, dropping: Bool) throws -> Double {
+  private func insert(into bare: BareStore, dropping: Bool) throws -> Sample {
     let posters = try Self.posters(bareNext..<bareNext + Self.inserts)
     bareNext += posters.count
     let dropped =
@@ -132,10 +183,10 @@ final class GrowthStage {
       let batch = start..<start + Self.batch
       try bare.insert(posters[batch], dropping: dropping ? dropped[batch] : [])
     }
-    return stopwatch.sample().seconds / Double(posters.count)
+    return stopwatch.sample() / Double(posters.count)
   }
 
-  private func evict(from cache: DiskCache) throws -> Double {
+  private func evict(from cache: DiskCache) throws -> Sample {
     let requests = try (firstNamed..<firstNamed + Self.evictions).map { number in
       [try SmallPoster.request(number)]
     }
@@ -161,11 +212,11 @@ final class GrowthStage {
 
   private static func repeated<Element>(
     _ elements: [Element], _ body: (Element) throws -> Bool
-  ) throws -> Double {
+  ) throws -> Sample {
     let stopwatch = Stopwatch()
     for element in elements where try !body(element) {
       throw BenchError("not as expected: \(element)")
     }
-    return stopwatch.sample().seconds / Double(elements.count)
+    return stopwatch.sample() / Double(elements.count)
   }
 }

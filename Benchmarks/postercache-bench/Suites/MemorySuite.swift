@@ -72,7 +72,7 @@ struct MemorySuite: Suite {
         poster's number and to have it in an array, and still to count the reference.
         """)
     for order in KeyOrder.allCases {
-      let contests = try await hits(lookups, order)
+      let contests = try await hits(lookups, order, among: posters.count)
       report.contests += contests
       report.tables.append(scaling(contests, order))
     }
@@ -99,11 +99,13 @@ struct MemorySuite: Suite {
   }
 
   /// One contest for each number of threads, all in the same rounds.
-  private func hits(_ lookups: [Lookup], _ order: KeyOrder) async throws -> [Contest] {
+  private func hits(
+    _ lookups: [Lookup], _ order: KeyOrder, among posters: Int
+  ) async throws -> [Contest] {
     let count = context.options.isQuick ? 200_000 : 2_000_000
     let parts = threadCounts.map { threads in
       (0..<threads).map {
-        order.numbers(count / threads, below: Self.posters, seed: UInt64($0 + 1))
+        order.numbers(count / threads, below: posters, seed: UInt64($0 + 1))
       }
     }
     let contestants = zip(threadCounts, parts).flatMap { threads, parts in

@@ -120,7 +120,7 @@ struct StartupSuite: Suite {
     }
     let get = Command(
       context.options.command, ["get", "--quiet", "--cache-dir", directory, address])
-    guard get.standardOutput()?.count == poster.body.count else {
+    guard try get.output().count == poster.body.count else {
       throw BenchError("the command does not hand out a cached poster")
     }
     let results = try await context.rounds(15, contest: "first poster").run(

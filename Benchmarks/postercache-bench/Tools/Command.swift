@@ -36,36 +36,24 @@ struct Command {
 
   /// Runs the program and returns the first line it writes to either output, whatever its status.
   func firstLine() -> String? {
-    output(withErrors: true)?.bytes.split(separator: UInt8(ascii: "\n")).first.map {
-      String(decoding: $0, as: UTF8.self)
-    }
-  }
-
-  /// Runs the program and returns what it writes to the standard output; `nil` where it cannot be
-  /// started or ends with another status than 0.
-  func standardOutput() -> [UInt8]? {
-    output(withErrors: false).flatMap { $0.status == 0 ? $0.bytes : nil }
-  }
-
-  private func output(withErrors: Bool) -> (bytes: [UInt8], status: Int)? {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else { return nil }
-    _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
-    let child = try? start(
-      standardOutput: ends[1], standardError: withErrors ? ends[1] : nil)
+    let child = try? start(standardOutput: ends[1], standardError: ends[1])
     close(ends[1])
     defer { close(ends[0]) }
     guard let child else { return nil }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var text: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       let count = read(ends[0], &buffer, buffer.count)
       if count <= 0 { break }
-      bytes += buffer[..<count]
+      text += buffer[..<count]
     }
     var usage = rusage()
-    // Who cannot be waited for has no status of 0.
-    return (bytes, (try? child.wait(&usage)) ?? 255)
+    _ = try? child.wait(&usage)  // a status other than 0 does not matter here
+    return text.split(separator: UInt8(ascii: "\n")).first.map {
+      String(decoding: $0, as: UTF8.self)
+    }
   }
 
   /// Starts the program and returns at once.

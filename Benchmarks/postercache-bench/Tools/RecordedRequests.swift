@@ -37,7 +37,7 @@ struct RecordedRequests {
     var traces: [RecordedRequests] = []
     for (path, answers) in answers.sorted(by: { $0.key < $1.key }) {
       let file = "\(corpus)/traces/\(path).trace.xz"
-      guard let bytes = Command(xz, ["-dc", file]).standardOutput() else {
+      guard let bytes = try? Command(xz, ["-dc", file]).output() else {
         throw BenchError("\(path) cannot be unpacked")
       }
       var numbersByName: [UInt32: Int32] = [:]

@@ -6,6 +6,12 @@ struct Sample: Codable, Sendable {
   var seconds: Double
   /// Processor seconds of all threads, in user mode and in the kernel.
   var processorSeconds: Double
+
+  /// What one of so many took.
+  static func / (sample: Sample, count: Double) -> Sample {
+    Sample(
+      seconds: sample.seconds / count, processorSeconds: sample.processorSeconds / count)
+  }
 }
 
 /// Measures work that is done in this process.
