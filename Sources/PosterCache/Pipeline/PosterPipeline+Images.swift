@@ -48,8 +48,9 @@ extension PosterPipeline {
   /// before the next frame. Takes well under a microsecond and never waits.
   public func cachedImage(for request: PosterRequest, as rendition: Rendition) -> PosterImage? {
     guard !ForkGuard.isInChild else { return nil }
-    let request = request.applying(addressRule)
-    return tiers.rememberedImage(for: request, rendition, mode, now: tiers.clock.now())
+    return withName(request) {
+      tiers.rememberedImage(for: $0, rendition, mode, now: tiers.clock.now())
+    }
   }
 
   /// The same, as large as fits into `size`.
@@ -61,13 +62,13 @@ extension PosterPipeline {
   /// placeholder. Takes some microseconds at most: it may read the index, and never a picture.
   public func averageColor(for request: PosterRequest) -> PosterColor? {
     guard !ForkGuard.isInChild else { return nil }
-    return tiers.averageColor(of: request.applying(addressRule))
+    return withName(request) { tiers.averageColor(of: $0) }
   }
 
   /// Whether memory or disk has the poster, encoded, so that its server need not be asked for it. Takes
   /// some 20 microseconds where it is on disk, and counts as no use.
   func isAtHand(_ request: PosterRequest) -> Bool {
-    tiers.mayUseAtOnce(request.applying(addressRule), mode)
+    withName(request) { tiers.mayUseAtOnce($0, mode) }
   }
 
   /// The name under which the poster's pixels are kept.

@@ -128,8 +128,13 @@ public final class PosterPipeline: Sendable {
   /// Takes well under a microsecond and never waits for disk or network.
   public func cachedPoster(for request: PosterRequest) -> Poster? {
     guard !ForkGuard.isInChild else { return nil }
-    let request = request.applying(addressRule)
-    return tiers.rememberedPoster(for: request, mode, now: tiers.clock.now())
+    return withName(request) { tiers.rememberedPoster(for: $0, mode, now: tiers.clock.now()) }
+  }
+
+  /// What `look` finds for `request` under its name. Where no rule makes another one, the request is not
+  /// copied: that would take as long as a look into memory.
+  func withName<Result>(_ request: PosterRequest, _ look: (PosterRequest) -> Result) -> Result {
+    addressRule.isEmpty ? look(request) : look(request.applying(addressRule))
   }
 
   /// Makes sure that the disk tier has the poster, and that it is fresh; returns when it is committed
