@@ -107,8 +107,8 @@ struct BenchOptions {
         --quick             fewer rounds and posters; under three minutes
         --rounds N          rounds that count, 5 to 1000
         --json FILE         write what was measured as JSON
-        --baseline FILE     compare with this baseline: end with 1 where a count grew by more than 5%,
-                            or where a ratio to a rival or limit halved in two of three runs
+        --baseline FILE     compare with this baseline: end with 1 where, in two of three runs, a count
+                            had grown by more than 5% or a ratio to a rival or limit had halved
         --write-baseline FILE
                             write a baseline of this run
         --report DIR        write the report for people: DIR/benchmarks.md and its pictures

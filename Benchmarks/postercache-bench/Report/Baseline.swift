@@ -26,7 +26,7 @@ struct Baseline: Codable, Equatable, Sendable {
     ratios = [:]
     for suite in report.suites {
       for table in suite.tables where table.isCounted {
-        for row in table.rows {
+        for row in table.rows where row.isGuarded {
           guard let count = row.values.first ?? nil else { continue }
           counts[Self.key(suite.name, table.title, row.name)] = count
         }

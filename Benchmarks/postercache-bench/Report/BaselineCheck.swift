@@ -1,12 +1,11 @@
 /// Decides whether runs are worse than a baseline, and whether another run is needed to tell.
 ///
-/// A count that has grown in one run has grown: it is exact. A ratio of times must have halved in two of at
-/// most three runs, since anything may have happened on the machine during one. It takes runs and says what
-/// to do next; it runs nothing itself.
+/// What is worse must be so in two of at most three runs: anything may have happened on the machine during one.
+/// A count is exact and grows in all of them. It takes runs and says what to do next; it runs nothing itself.
 struct BaselineCheck {
   /// The most runs of a suite.
   static let mostRuns = 3
-  /// Runs in which a ratio must have fallen.
+  /// Runs in which a figure must be worse.
   private static let decidingRuns = 2
 
   let baseline: Baseline
@@ -20,30 +19,29 @@ struct BaselineCheck {
   enum Step: Equatable {
     /// Measure these suites again.
     case again(suites: [String])
-    /// It is decided: what is worse, counts first.
+    /// It is decided: what is worse, by key.
     case decided([Baseline.Change])
   }
 
   /// Takes the figures of a run: the first is one of all suites, later ones are of those that were asked for.
   mutating func runDidFinish(_ run: Baseline) -> Step {
     runs.append(run)
-    let fallen = runs.map { baseline.fallenRatios(in: $0) }
+    let worse = runs.map { baseline.grownCounts(in: $0) + baseline.fallenRatios(in: $0) }
     var times: [String: Int] = [:]
-    for change in fallen.joined() { times[change.key, default: 0] += 1 }
+    for change in worse.joined() { times[change.key, default: 0] += 1 }
     let left = Self.mostRuns - runs.count
-    // Open is what has fallen, not often enough yet, and may still fall often enough.
+    // Open is what was worse, not often enough yet, and may still be so often enough.
     let open = times.filter { key, times in
       times < Self.decidingRuns && times + left >= Self.decidingRuns
     }
     if !open.isEmpty {
       return .again(suites: Set(open.keys.map(Baseline.suite)).sorted())
     }
-    // The figure shown is the latest in which it had fallen.
+    // The figure shown is that of the latest run in which it was worse.
     var decided: [String: Baseline.Change] = [:]
-    for change in fallen.joined() where times[change.key, default: 0] >= Self.decidingRuns {
+    for change in worse.joined() where times[change.key, default: 0] >= Self.decidingRuns {
       decided[change.key] = change
     }
-    let grown = runs.first.map { baseline.grownCounts(in: $0) } ?? []
-    return .decided(grown + decided.values.sorted { $0.key < $1.key })
+    return .decided(decided.values.sorted { $0.key < $1.key })
   }
 }

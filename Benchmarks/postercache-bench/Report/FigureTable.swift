@@ -19,6 +19,8 @@ struct FigureTable: Codable, Sendable {
     let name: String
     /// One for each column; `nil` where there is none.
     let figures: [Figure?]
+    /// `false` for what is counted exactly but depends on how threads happen to meet: no baseline has it.
+    var isGuarded = true
   }
 
   /// A bound on one figure.
@@ -43,8 +45,9 @@ extension FigureTable.Demand {
 
 extension FigureTable.Row {
   /// Exact figures.
-  init(name: String, values: [Double?]) {
-    self.init(name: name, figures: values.map { $0.map { Figure($0) } })
+  init(name: String, values: [Double?], isGuarded: Bool = true) {
+    self.init(
+      name: name, figures: values.map { $0.map { Figure($0) } }, isGuarded: isGuarded)
   }
 
   /// The figures without their spreads.

@@ -8,7 +8,7 @@ struct Glance {
     let ours: String
     /// The quickest of the rivals and its time divided by ours; `nil` without rivals.
     let rival: Comparison?
-    /// The highest of the limits, and its time divided by ours.
+    /// The first of the limits, which is the one that does the same work, and its time divided by ours.
     let limit: Comparison?
   }
 
@@ -30,18 +30,22 @@ struct Glance {
         return Line(
           suite: suite.name, contest: contest.title,
           ours: "\(scale.text(seconds.median)) \(scale.unit) a \(contest.operationName)",
-          rival: Self.closest(contest, .rival), limit: Self.closest(contest, .limit))
+          rival: Self.closest(contest, .rival), limit: Self.compared(contest, .limit).first)
       }
     }
   }
 
   /// The contestant of a role that took the least time beside ours.
   private static func closest(_ contest: Contest, _ role: Contest.Role) -> Comparison? {
+    compared(contest, role).min { $0.ratio.median < $1.ratio.median }
+  }
+
+  /// Those of a role, in their order.
+  private static func compared(_ contest: Contest, _ role: Contest.Role) -> [Comparison] {
     contest.results.filter { $0.role == role }
       .compactMap { result in
         contest.ratios(result).map { Comparison(name: result.name, ratio: $0) }
       }
-      .min { $0.ratio.median < $1.ratio.median }
   }
 
   /// The lines whose rival is quicker than ours, the worst first.
@@ -77,6 +81,12 @@ struct Glance {
     lines += losses.compactMap { line in
       line.rival.map {
         "- \(line.suite), \(line.contest): \($0.name) takes \(Self.text($0.ratio)) of our time"
+      }
+    }
+    lines += ["", "Farthest from a limit:", ""]
+    lines += farthest(3).compactMap { line in
+      line.limit.map {
+        "- \(line.suite), \(line.contest): \(Numbers.text(1 / $0.ratio.median)) times as long as \($0.name)"
       }
     }
     return lines.joined(separator: "\n") + "\n"

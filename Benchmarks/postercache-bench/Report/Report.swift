@@ -1,7 +1,7 @@
 /// Everything one run of the benchmark found.
 struct Report: Codable, Sendable {
   /// The version of this file's shape.
-  static let currentSchema = 3
+  static let currentSchema = 4
 
   var schema = currentSchema
   /// The arguments of the benchmark that made it.

@@ -6,7 +6,8 @@ import PosterCache
 ///
 /// - `warm --list FILE --to DIR`: a list into a cache;
 /// - `fetch --list FILE`: a list through the fetcher, nothing kept;
-/// - `loop --list FILE --connections N`: the same with a bare loop of libcurl.
+/// - `loop --list FILE --connections N [--to FILE] [--bytes N]`: the same with a bare loop of libcurl, which
+///   may append what comes to a file, and fails unless so many bytes come.
 ///
 /// `--connections N` and `--authorities FILE` are understood by all, `--count N` (of the list) by the
 /// last two; `priority`, whose options are those of ``PriorityProgram``, and `thumbnails`, those of
@@ -57,10 +58,11 @@ struct ContestantProgram {
       SystemCalls.begin("done")
     case "loop":
       SystemCalls.begin("fetch")
-      _ = try BareCurlLoop.fetch(
+      let bytes = try BareCurlLoop.fetch(
         addresses, connections: fetching.connectionsPerHost,
-        authoritiesFile: fetching.certificateAuthoritiesFile)
+        authoritiesFile: fetching.certificateAuthoritiesFile, storingIn: values["--to"])
       SystemCalls.begin("done")
+      guard bytes == number("--bytes") ?? bytes else { throw BenchError("\(bytes) bytes arrived") }
     default:
       throw BenchError("no contestant \(work)")
     }

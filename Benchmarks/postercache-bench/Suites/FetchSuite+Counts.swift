@@ -15,13 +15,14 @@ extension FetchSuite {
       }
     }
     let bytes = CountedWork.meanBytes(context.corpus)
-    func row(_ name: String, _ count: CountedProgram.Count, per unit: Double = 1) -> FigureTable.Row
-    {
+    func row(
+      _ name: String, _ count: CountedProgram.Count, per unit: Double = 1, isGuarded: Bool = true
+    ) -> FigureTable.Row {
       FigureTable.Row(
         name: name,
         values: programs.map { program in
           program.further(count, CountedWork.few, CountedWork.many).map { $0 / unit }
-        })
+        }, isGuarded: isGuarded)
     }
     let rows = [
       row("instructions", .instructions), row("allocations", .allocations),
@@ -32,8 +33,8 @@ extension FetchSuite {
       row("system calls", .systemCalls),
       row("of which receiving", .call(["recvfrom", "read"])),
       row("of which sending", .call(["sendto", "write"])),
-      row("of which waiting", .call(["epoll_wait", "poll"])),
-      row("besides: futex", .call(["futex"])),
+      row("of which waiting", .call(["epoll_wait", "poll"]), isGuarded: false),
+      row("besides: futex", .call(["futex"]), isGuarded: false),
     ]
     return FigureTable(
       title: "\(http.title): counted of a transfer",

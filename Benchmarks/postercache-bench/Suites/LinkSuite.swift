@@ -19,7 +19,7 @@ struct LinkSuite: Suite {
 
   func run() async throws -> SuiteReport {
     // A tenth is enough to see who waits for what, if not who fills the link.
-    let names = Array(context.corpus.names.prefix(context.options.isQuick ? 50 : 500))
+    let names = Array(context.corpus.names.prefix(context.options.isQuick ? 50 : 250))
     let server = try DistantServer(
       names, megabits: Self.megabits, milliseconds: Self.milliseconds, context)
     defer { server.stop() }
@@ -113,7 +113,7 @@ struct LinkSuite: Suite {
     contestants.append(limit)
     return Contest(
       title: setting.title, conditions: setting.conditions, operations: 1, operationName: "list",
-      results: try await context.rounds(3, quick: 2, contest: setting.title).run(contestants),
+      results: try await context.rounds(5, quick: 2, contest: setting.title).run(contestants),
       absent: absent,
       goals: [
         Contest.Goal(
