@@ -26,7 +26,7 @@ struct PlotTests {
     #expect(scale.marks == [0, 50, 100, 150, 200, 250])
   }
 
-  /// The picture is 760 x 440; the curves have 64 to 570 from left to right and 370 to 40 upwards.
+  /// The curves have 64 to 570 from left to right and 370 to 40 upwards.
   @Test func `points lie where their numbers say`() {
     let svg = PlotPicture(SampleReport.plot).svg
     #expect(svg.contains(##"<polyline points="64,370 317,205" fill="none" stroke="#0072b2""##))

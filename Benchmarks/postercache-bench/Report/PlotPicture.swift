@@ -7,8 +7,13 @@ struct PlotPicture {
   private let horizontal: PlotScale
   private let vertical: PlotScale
 
-  private static let size = (width: 760.0, height: 440.0)
-  private static let margins = (left: 64.0, right: 190.0, top: 40.0, bottom: 70.0)
+  private static let height = 440.0
+  /// Of what the axes enclose.
+  private static let plotWidth = 506.0
+  private static let margins = (left: 64.0, top: 40.0, bottom: 70.0)
+  /// From the axes' end to the names of the series, and the width of a letter of those on the average.
+  private static let legendOffset = 40.0
+  private static let letterWidth = 7.0
   /// Ours first; then rivals in their order. Told apart by those who see no red or green, too.
   private static let ours = ["#0072b2", "#56b4e9"]
   private static let rivals = ["#d55e00", "#e69f00", "#cc79a7", "#009e73", "#8c6d31", "#999933"]
@@ -28,7 +33,9 @@ struct PlotPicture {
 
   /// The whole file.
   var svg: String {
-    let (width, height) = Self.size
+    let height = Self.height
+    let letters = plot.series.map(\.name.count).max() ?? 0
+    let width = right + Self.legendOffset + Double(max(letters, 20)) * Self.letterWidth + 8
     let lines =
       [
         """
@@ -48,8 +55,8 @@ struct PlotPicture {
 
   // MARK: - Axes
 
-  private var right: Double { Self.size.width - Self.margins.right }
-  private var bottom: Double { Self.size.height - Self.margins.bottom }
+  private var right: Double { Self.margins.left + Self.plotWidth }
+  private var bottom: Double { Self.height - Self.margins.bottom }
 
   /// The lines at the marks, with their numbers.
   private var grid: [String] {
@@ -135,7 +142,7 @@ struct PlotPicture {
           <path d="M\(Self.number(x - 5)) \(Self.number(y + 8)) h10 l-5 -8 z" fill="\(colour)"/>
           """)
         lines.append(
-          text(Numbers.text(point.y.value), x + 8, y + 10, anchor: "start", size: 10))
+          text(Numbers.text(point.y.value), x - 8, y + 10, anchor: "end", size: 10))
       } else {
         lines.append(
           "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"3\" fill=\"\(colour)\"/>")
@@ -153,7 +160,7 @@ struct PlotPicture {
       <line x1="\(Self.number(right + 14))" y1="\(Self.number(y))" x2="\(Self.number(right + 34))" \
       y2="\(Self.number(y))" stroke="\(colour(index))" stroke-width="2"\(dash)/>
       """,
-      text(series.name, right + 40, y + 4, anchor: "start"),
+      text(series.name, right + Self.legendOffset, y + 4, anchor: "start"),
     ]
   }
 
