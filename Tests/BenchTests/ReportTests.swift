@@ -35,7 +35,7 @@ struct ReportTests {
     ).text
     #expect(text.contains("| DiskCache |  | 2.00 | 2.00-2.00 | 1.00 | 1.00 | 1.00-1.00 |"))
     #expect(text.contains("| rival | rival | 4.00 | 4.00-4.00 | 2.00 | 2.00 | 2.00-2.00 |"))
-    #expect(text.contains("| contestant | | ms a hit |"))
+    #expect(text.contains("| contestant | | ms per hit |"))
     #expect(text.contains("Warm. 5 rounds."))
     #expect(text.contains("- not measured: wget2, not installed"))
     #expect(text.contains("- distance to the limit (bare): ours takes 2.00 times as long"))
@@ -50,7 +50,7 @@ struct ReportTests {
     #expect(glance.losses.count == 1)
     #expect(
       glance.text.contains(
-        "| disk | Hit | 2.00 ms a hit | quick | 0.50 (0.50-0.80) | bare | 2.00 |"))
+        "| disk | Hit | 2.00 ms per hit | quick | 0.50 (0.50-0.80) | bare | 2.00 |"))
     #expect(glance.text.contains("- disk, Hit: quick takes 0.50 (0.50-0.80) of our time"))
     #expect(Glance(SampleReport.make()).text.contains("No rival is quicker anywhere."))
   }
@@ -62,6 +62,8 @@ struct ReportTests {
       SampleReport.make(), notes: MarkdownReport.Notes(directory: "/nowhere"))
     #expect(noted.text.contains("![Waits & <use>](images/bench-sample.svg)"))
     #expect(noted.text.contains("(`Benchmarks/run disk`)"))
+    #expect(noted.text.contains("<details><summary>All figures of disk</summary>"))
+    #expect(!plain.text.contains("<details>"))
     #expect(noted.pictures.map(\.name) == ["images/bench-sample.svg"])
   }
 }

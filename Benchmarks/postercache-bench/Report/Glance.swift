@@ -29,7 +29,7 @@ struct Glance {
         let scale = TimeScale(contest)
         return Line(
           suite: suite.name, contest: contest.title,
-          ours: "\(scale.text(seconds.median)) \(scale.unit) a \(contest.operationName)",
+          ours: "\(scale.text(seconds.median)) \(scale.unit) per \(contest.operationName)",
           rival: Self.closest(contest, .rival), limit: Self.compared(contest, .limit).first)
       }
     }

@@ -72,9 +72,16 @@ struct MarkdownReport {
         """
       }
     }
-    parts += suite.contests.map(MarkdownTables.text(of:))
-    parts += suite.tables.map(MarkdownTables.text(of:))
+    let tables =
+      suite.contests.map(MarkdownTables.text(of:)) + suite.tables.map(MarkdownTables.text(of:))
+    // Readers see them when they ask: there are a thousand lines.
+    parts += isForReaders ? Self.folded(tables, "All figures of \(suite.name)") : tables
     return parts.filter { !$0.isEmpty }.joined(separator: "\n")
+  }
+
+  /// `parts` behind a line that shows them when it is clicked on.
+  private static func folded(_ parts: [String], _ summary: String) -> [String] {
+    parts.isEmpty ? [] : ["<details><summary>\(summary)</summary>\n"] + parts + ["</details>\n"]
   }
 
   private var ending: String { notes.text("findings") }

@@ -28,7 +28,7 @@ enum MarkdownTables {
     let rounds = contest.results.map(\.samples.count).max() ?? 0
     var lines = [
       "### \(contest.title)", "", "\(contest.conditions) \(rounds) rounds.", "",
-      "| contestant | | \(scale.unit) a \(contest.operationName) | min-max | processor "
+      "| contestant | | \(scale.unit) per \(contest.operationName) | min-max | processor "
         + "| time of this / time of the first | min-max |",
       "|---|---|---:|---:|---:|---:|---:|",
     ]
