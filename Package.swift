@@ -91,7 +91,8 @@ let package = Package(
 // The sanitizers run the tests of the libraries: building the others would only keep them waiting.
 if Context.environment["POSTERCACHE_LIBRARIES_ONLY"] != nil {
   let others = [
-    "postercache-bench", "BenchTests", "CommandTests", "ScrollReplayTests", "TidyTests",
+    "postercache-bench", "BenchTests", "CommandTests", "Counting", "CountTests",
+    "ScrollReplayTests", "TidyTests",
   ]
   package.targets.removeAll { others.contains($0.name) }
   package.products.removeAll { others.contains($0.name) }

@@ -44,7 +44,13 @@ struct BenchRun {
     let figures = Baseline(report)
     if let file = options.newBaselineFile { try JSONFile.write(figures, to: file) }
     if let baseline { try await compare(figures, report.suites.map(\.name), with: baseline) }
-    let failures = report.suites.compactMap { suite in suite.failure.map { "\(suite.name): \($0)" }
+    try Self.checkWhole(report)
+  }
+
+  /// - Throws: where a suite was not measured to its end.
+  private static func checkWhole(_ report: Report) throws(BenchError) {
+    let failures = report.suites.compactMap { suite in
+      suite.failure.map { "\(suite.name): \($0)" }
     }
     guard failures.isEmpty else {
       throw BenchError("not everything was measured: \(failures.joined(separator: "; "))")
@@ -127,6 +133,10 @@ struct BenchRun {
   private func compare(
     _ figures: Baseline, _ suites: [String], with baseline: Baseline
   ) async throws {
+    // Of a run, the options said so before it began.
+    guard figures.isQuick == baseline.isQuick else {
+      throw BenchError("the report and the baseline are not of the same size (--quick)")
+    }
     for key in baseline.missing(in: figures, suites: suites) {
       Console.error("baseline: \(key): not measured now")
     }
@@ -144,6 +154,8 @@ struct BenchRun {
       Console.error(
         "baseline: a figure is worse; measuring again: \(names.joined(separator: " "))")
       let again = try await measure(allSuites.filter { names.contains($0.name) })
+      // What was not measured would pass for what is as good as before.
+      try Self.checkWhole(again)
       step = check.runDidFinish(Baseline(again))
     }
     guard case .decided(let worse) = step else { return }

@@ -48,15 +48,6 @@ struct BaselineTests {
     #expect(baseline.grownCounts(in: run) == [])
     #expect(baseline.fallenRatios(in: run) == [])
   }
-
-  @Test func `a new baseline keeps what it did not measure`() {
-    let old = Baseline(isQuick: true, counts: ["a > t > x": 1], ratios: ["a > c > y": 2])
-    let new = Baseline(isQuick: true, counts: ["b > t > x": 3], ratios: ["a > c > y": 4])
-    #expect(
-      old.replacing(with: new)
-        == Baseline(
-          isQuick: true, counts: ["a > t > x": 1, "b > t > x": 3], ratios: ["a > c > y": 4]))
-  }
 }
 
 /// How many runs it takes to say that a ratio has fallen.

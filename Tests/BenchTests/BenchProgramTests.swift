@@ -63,7 +63,8 @@ struct BenchProgramTests {
     #expect(svg == PlotPicture(SampleReport.plot).svg)
   }
 
-  @Test func `a baseline of a run passes that run, and one with fewer calls does not`() async throws
+  @Test func `a baseline of a run passes that run, and a run with more calls does not`()
+    async throws
   {
     let report = try write(SampleReport.make(counts: ["calls": 2]), "report.json")
     let written = await run("--from", report, "--write-baseline", path("baseline.json"))

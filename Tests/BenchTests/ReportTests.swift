@@ -41,7 +41,7 @@ struct ReportTests {
     #expect(text.contains("- distance to the limit (bare): ours takes 2.00 times as long"))
   }
 
-  @Test func `the glance names the quickest rival, the highest limit and where we lose`() {
+  @Test func `the glance names the quickest rival, the first limit and where we lose`() {
     let report = SampleReport.make(rivals: ["slow": [9, 9, 9, 9, 9], "quick": [1, 1, 1.6, 1, 1]])
     let glance = Glance(report)
     #expect(glance.lines.map(\.rival?.name) == ["quick"])

@@ -44,13 +44,6 @@ struct Baseline: Codable, Equatable, Sendable {
     (self.isQuick, self.counts, self.ratios) = (isQuick, counts, ratios)
   }
 
-  /// The same with what `newer` has in its place.
-  func replacing(with newer: Baseline) -> Baseline {
-    Baseline(
-      isQuick: isQuick, counts: counts.merging(newer.counts) { $1 },
-      ratios: ratios.merging(newer.ratios) { $1 })
-  }
-
   private static let separator = " > "
 
   private static func key(_ parts: String...) -> String { parts.joined(separator: separator) }

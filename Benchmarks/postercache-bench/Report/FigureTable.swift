@@ -43,6 +43,13 @@ extension FigureTable.Demand {
   }
 }
 
+extension FigureTable {
+  /// A heading under which nothing could be measured, and why.
+  static func absent(_ title: String, _ absentee: Absentee) -> FigureTable {
+    FigureTable(title: title, conditions: "", columns: [], rows: [], absent: [absentee])
+  }
+}
+
 extension FigureTable.Row {
   /// Exact figures.
   init(name: String, values: [Double?], isGuarded: Bool = true) {

@@ -1,16 +1,18 @@
 /// Contests and tables as Markdown.
 enum MarkdownTables {
   static func text(of table: FigureTable) -> String {
-    var lines = [
-      "### \(table.title)", "", table.conditions, "",
-      "| | " + table.columns.joined(separator: " | ") + " |",
-      "|---|" + String(repeating: "---:|", count: table.columns.count),
-    ]
+    var lines = ["### \(table.title)", ""]
+    if !table.rows.isEmpty {
+      lines += [
+        table.conditions, "", "| | " + table.columns.joined(separator: " | ") + " |",
+        "|---|" + String(repeating: "---:|", count: table.columns.count),
+      ]
+    }
     lines += table.rows.map { row in
       "| \(row.name) | "
         + row.figures.map { $0.map(Numbers.text) ?? "" }.joined(separator: " | ") + " |"
     }
-    lines.append("")
+    if !table.rows.isEmpty { lines.append("") }
     lines += absentees(table.absent)
     lines += table.demands.map { demand in
       guard let value = demand.value else { return "- \(demand.text): not measured" }
@@ -19,7 +21,7 @@ enum MarkdownTables {
         "- \(demand.text): \(verdict) (\(Numbers.text(value)), wanted at most "
         + "\(Numbers.text(demand.bound)))"
     }
-    if !table.demands.isEmpty { lines.append("") }
+    if !table.absent.isEmpty || !table.demands.isEmpty { lines.append("") }
     return lines.joined(separator: "\n")
   }
 

@@ -16,7 +16,7 @@ enum Versions {
       "xxHash": "\(XXH_versionNumber())",
       "disk": disk.fileSystem,
     ]
-    for name in ["curl", "wget2", "aria2c"] {
+    for name in ["curl", "wget2", "aria2c", "xargs", "strace", "valgrind"] {
       versions[name] =
         Command.find(name).flatMap { Command($0, ["--version"]).firstLine() } ?? "not installed"
     }

@@ -5,12 +5,12 @@ import PosterCache
 /// suite itself is not: `postercache-bench contestant WORK --OPTION VALUE ...`.
 ///
 /// - `warm --list FILE --to DIR`: a list into a cache;
-/// - `fetch --list FILE`: a list through the fetcher, nothing kept;
-/// - `loop --list FILE --connections N [--to FILE] [--bytes N]`: the same with a bare loop of libcurl, which
-///   may append what comes to a file, and fails unless so many bytes come.
+/// - `fetch --list FILE [--bytes N]`: a list through the fetcher, nothing kept; fails unless so many bytes come;
+/// - `loop --list FILE [--to FILE] [--bytes N]`: the same with a bare loop of libcurl, which may append what
+///   comes to a file.
 ///
-/// `--connections N` and `--authorities FILE` are understood by all, `--count N` (of the list) by the
-/// last two; `priority`, whose options are those of ``PriorityProgram``, and `thumbnails`, those of
+/// `--connections N` and `--authorities FILE` are understood by these. There are also `priority`, whose options
+/// are those of ``PriorityProgram``, `counted`, those of ``CountedWork``, and `thumbnails`, those of
 /// ``ThumbnailProgram``.
 struct ContestantProgram {
   /// The first argument that means this rather than a suite.
@@ -43,8 +43,7 @@ struct ContestantProgram {
     if work == "counted" { return try await CountedWork(values).run() }
     if work == "thumbnails" { return try ThumbnailProgram(values).run() }
     guard let list = values["--list"] else { throw BenchError("a contestant needs --list") }
-    var addresses = try TextFile.lines(list)
-    if let count = number("--count") { addresses = Array(addresses.prefix(count)) }
+    let addresses = try TextFile.lines(list)
     switch work {
     case "warm":
       guard let directory = values["--to"] else { throw BenchError("where to?") }
@@ -53,19 +52,19 @@ struct ContestantProgram {
       let requests = try addresses.map {
         FetchRequest(try PosterAddress($0), priority: .background)
       }
-      SystemCalls.begin("fetch")
-      _ = try Self.fetch(requests, fetching)
-      SystemCalls.begin("done")
+      try check(try Self.fetch(requests, fetching))
     case "loop":
-      SystemCalls.begin("fetch")
-      let bytes = try BareCurlLoop.fetch(
-        addresses, connections: fetching.connectionsPerHost,
-        authoritiesFile: fetching.certificateAuthoritiesFile, storingIn: values["--to"])
-      SystemCalls.begin("done")
-      guard bytes == number("--bytes") ?? bytes else { throw BenchError("\(bytes) bytes arrived") }
+      try check(
+        try BareCurlLoop.fetch(
+          addresses, connections: fetching.connectionsPerHost,
+          authoritiesFile: fetching.certificateAuthoritiesFile, storingIn: values["--to"]))
     default:
       throw BenchError("no contestant \(work)")
     }
+  }
+
+  private func check(_ bytes: Int) throws(BenchError) {
+    guard bytes == number("--bytes") ?? bytes else { throw BenchError("\(bytes) bytes arrived") }
   }
 
   private func number(_ name: String) -> Int? { values[name].flatMap { Int($0) } }

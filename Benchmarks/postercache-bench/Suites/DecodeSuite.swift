@@ -204,7 +204,7 @@ struct DecodeSuite: Suite {
         The mean difference from Pillow's `resize(…, LANCZOS)` of the whole picture, in levels of 256: \
         of all \(corpus.paths.count) pictures, and of the worst one.
         """,
-      columns: names.flatMap { [$0, "its worst picture"] }, rows: rows,
+      columns: names.flatMap { [$0, "its worst picture"] }, rows: rows, absent: rivals.absent,
       demands: [
         FigureTable.Demand(
           text: "ours differ by at most 2 levels, the worst picture too", value: worst, bound: 2)

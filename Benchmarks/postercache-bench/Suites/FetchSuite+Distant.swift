@@ -36,7 +36,9 @@ extension FetchSuite {
   private func contest(
     _ addresses: [String], _ list: String, connections: Int, bytes: Int, _ server: DistantServer
   ) async throws -> Contest {
-    let values = [("--list", list), ("--connections", "\(connections)")]
+    let values = [
+      ("--list", list), ("--connections", "\(connections)"), ("--bytes", "\(bytes)"),
+    ]
     func contestant(_ name: String, _ role: Contest.Role, _ command: Command) -> Contestant {
       Contestant(name: name, role: role) { try server.atClient(command).run() }
     }

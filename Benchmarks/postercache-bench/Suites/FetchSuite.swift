@@ -39,16 +39,7 @@ struct FetchSuite: Suite {
   }
 
   func run() async throws -> SuiteReport {
-    guard let nginx = Command.find("nginx") else {
-      return SuiteReport(
-        name: Self.name, summary: "A list of posters through a `Fetcher`.",
-        tables: [
-          FigureTable(
-            title: "Throughput", conditions: "", columns: [], rows: [],
-            absent: [Absentee(name: "nginx, which everybody fetches from", reason: "not installed")]
-          )
-        ])
-    }
+    guard let nginx = Command.find("nginx") else { throw BenchError("nginx is not installed") }
     let server = try WebServer(
       nginx, root: context.corpus.root, names: context.corpus.names,
       directory: try context.disk.makeEmpty("nginx"))
@@ -65,7 +56,11 @@ struct FetchSuite: Suite {
         reads its list in the time that counts: that is about 10 ms of it.
         """)
     for http in HTTP.allCases {
-      guard let base = http == .one ? server.base : server.secureBase else { continue }
+      guard let base = http == .one ? server.base : server.secureBase else {
+        report.tables.append(
+          .absent(http.title, Absentee(name: "TLS", reason: "no certificate could be made")))
+        continue
+      }
       let addresses = self.addresses(at: base, passes: passes)
       let authorities = http == .two ? server.authoritiesFile : nil
       let numbers = connections(http)

@@ -113,17 +113,18 @@ final class GrowthStage {
     cache = try DiskCache(directory: directory)
   }
 
-  /// Closes the cache and gives the blocks of both back.
+  /// Closes the cache and gives the blocks of all stores back.
   func remove() {
     cache?.close()
     // Both map files that are emptied now.
     cache = nil
     bare = nil
+    let kinds = Array(rivals.keys)
     rivals = [:]
     // The directories stay until the end; only the next user of the place would miss the blocks.
     _ = try? target.makeEmpty("growth-\(size)")
     _ = try? target.makeEmpty("growth-bare-\(size)")
-    _ = try? target.makeEmpty("growth-\(StoreProgram.Kind.sqlite.rawValue)-\(size)")
+    for kind in kinds { _ = try? target.makeEmpty("growth-\(kind.rawValue)-\(size)") }
   }
 
   /// Gets ready for `work`.

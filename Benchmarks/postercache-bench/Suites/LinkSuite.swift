@@ -34,7 +34,11 @@ struct LinkSuite: Suite {
         round trips for connecting and for the first answer. The bare loop of libcurl stores nothing.
         """)
     for setting in context.options.isQuick ? [Setting.sameConnections] : Setting.allCases {
-      guard let base = setting == .secure ? server.secureBase : server.base else { continue }
+      guard let base = setting == .secure ? server.secureBase : server.base else {
+        report.tables.append(
+          .absent(setting.title, Absentee(name: "TLS", reason: "neither link nor certificate")))
+        continue
+      }
       report.contests.append(
         try await contest(
           setting, names: names, base: base, bytes: bytes, server: server, target: target))
@@ -108,7 +112,8 @@ struct LinkSuite: Suite {
     }
     contestants.append(
       Contestant(name: "bare libcurl loop", role: .limit) { [choices] in
-        try server.atClient(ContestantProgram.command("loop", [("--list", list)] + choices)).run()
+        let values = [("--list", list), ("--bytes", "\(bytes)")] + choices
+        return try server.atClient(ContestantProgram.command("loop", values)).run()
       })
     contestants.append(limit)
     return Contest(

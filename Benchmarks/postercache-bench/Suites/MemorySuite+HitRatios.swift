@@ -40,9 +40,7 @@ extension MemorySuite {
     do {
       traces = try RecordedRequests.all(in: context.options.corpusDirectory)
     } catch {
-      return FigureTable(
-        title: title, conditions: "", columns: [], rows: [],
-        absent: [Absentee(name: "recorded requests", reason: error.description)])
+      return .absent(title, Absentee(name: "recorded requests", reason: error.description))
     }
     var ours: [Double?] = []
     var exact: [Double?] = []

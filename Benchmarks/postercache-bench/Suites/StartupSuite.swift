@@ -26,13 +26,7 @@ struct StartupSuite: Suite {
         output thrown away, waited for by `wait4`.
         """)
     guard access(context.options.command, X_OK) == 0 else {
-      report.tables.append(
-        FigureTable(
-          title: "From start to end", conditions: "", columns: [], rows: [],
-          absent: [
-            Absentee(name: "postercache", reason: "there is none at \(context.options.command)")
-          ]))
-      return report
+      throw BenchError("there is no postercache at \(context.options.command)")
     }
     report.contests.append(try await starting())
     report.contests.append(try await firstPoster())

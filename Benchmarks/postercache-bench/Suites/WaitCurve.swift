@@ -4,7 +4,7 @@ struct WaitCurve {
   struct Point {
     /// The share of the link in use.
     let use: Double
-    /// The mean wait of posters that come alone, divided by that on the idle link.
+    /// The mean wait of posters that come alone, in seconds.
     let alone: Double
     /// The same of those that come in bursts.
     let burst: Double

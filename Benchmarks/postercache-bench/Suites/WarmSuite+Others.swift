@@ -37,6 +37,7 @@ extension WarmSuite {
     _ = try Self.program(list, into: directory).run()
     var contestants = [
       Contestant(name: "PosterPipeline, a program of its own", role: .ours) {
+        WorkDirectory.settle()
         let sample = try Self.program(list, into: directory).run()
         try check(cacheIn: directory, list)
         return sample
@@ -47,6 +48,7 @@ extension WarmSuite {
       _ = try command(server, cacheDirectory: directory).run()
       contestants.append(
         Contestant(name: "postercache warm, list pages kept", role: .ours) {
+          WorkDirectory.settle()
           let sample = try command(server, cacheDirectory: directory).run()
           try check(cacheIn: directory, list)
           return sample
@@ -90,7 +92,7 @@ extension WarmSuite {
         index is asked for each poster and the server for nothing, nor for the list pages, which are kept as \
         well. diskcache's program does not ask the server either, but knows nothing of freshness. The other \
         rivals cannot know it: they ask the server about each poster and are told (304) that it has not changed. \
-        The limit is a `stat` of each file, in a running program.
+        The limit is a `stat` of each file that the server has, in a running program.
         """,
       operations: 1, operationName: "list",
       results: try await context.rounds(9, quick: 3, contest: title).run(contestants),

@@ -20,10 +20,7 @@ struct WarmSuite: Suite {
   }
 
   func run() async throws -> SuiteReport {
-    guard let nginx = Command.find("nginx") else {
-      return SuiteReport(
-        name: Self.name, summary: "Not measured: nginx is not installed.", contests: [])
-    }
+    guard let nginx = Command.find("nginx") else { throw BenchError("nginx is not installed") }
     let server = try WebServer(
       nginx, root: context.corpus.root, names: Array(context.corpus.names.prefix(count)),
       directory: try context.disk.makeEmpty("nginx"))

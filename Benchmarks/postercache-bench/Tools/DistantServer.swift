@@ -36,9 +36,15 @@ struct DistantServer {
     case (let program?, let nginx?):
       do {
         let link = try ShapedLink(program, megabits: megabits, milliseconds: milliseconds)
-        let server = try WebServer(
-          nginx, root: context.corpus.root, names: names,
-          directory: try context.disk.makeNew("nginx"), link: link)
+        let server: WebServer
+        do {
+          server = try WebServer(
+            nginx, root: context.corpus.root, names: names,
+            directory: try context.disk.makeNew("nginx"), link: link)
+        } catch {
+          link.remove()
+          throw error
+        }
         base = server.base
         secureBase = server.secureBase
         authoritiesFile = server.authoritiesFile

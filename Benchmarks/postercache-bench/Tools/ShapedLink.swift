@@ -13,7 +13,7 @@ struct ShapedLink {
 
   /// Makes a link.
   ///
-  /// - Parameter program: `Benchmarks/link/shaped`.
+  /// - Parameter program: what `Benchmarks/link/link.c` was built into.
   /// - Throws: where it cannot be made, as without being root.
   init(_ program: String, megabits: Double, milliseconds: Int) throws(BenchError) {
     var input: [CInt] = [0, 0]

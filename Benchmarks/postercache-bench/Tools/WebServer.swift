@@ -31,7 +31,12 @@ struct WebServer {
     base = "http://\(host):\(port)"
     secureBase = isSecure ? "https://\(host):\(securePort)" : nil
     var listening = "listen \(host):\(port) backlog=511;"
-    if isSecure { listening += " listen \(host):\(securePort) ssl http2 backlog=511;" }
+    if isSecure {
+      // nginx does not start where it is told of a certificate that is not there.
+      listening += " listen \(host):\(securePort) ssl http2 backlog=511;"
+      listening += " ssl_certificate \(authoritiesFile);"
+      listening += " ssl_certificate_key \(directory)/key.pem;"
+    }
     let configuration = "\(directory)/nginx.conf"
     try TextFile.write(
       Self.configuration(root: root, directory: directory, listening: listening), to: configuration)
@@ -115,8 +120,6 @@ struct WebServer {
       scgi_temp_path \(directory)/scgi;
       server {
         \(listening)
-        ssl_certificate \(directory)/certificate.pem;
-        ssl_certificate_key \(directory)/key.pem;
         root \(root);
         add_header Cache-Control "public, max-age=31536000";
         location = /3/trending/all/day {

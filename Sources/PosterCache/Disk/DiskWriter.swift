@@ -189,8 +189,8 @@ final class DiskWriter: Sendable {
     let now = monotonicNanoseconds()
     switch uses.note(key, isSeen: isSeen, at: now) {
     case .nothing: return
-    case .announce: state.withLock { $0.queue.usesBegan(now: now) }
-    case .hurry: break
+    // With the lock held: a signal between the writer's look and its sleep would wake nobody.
+    case .announce, .hurry: state.withLock { $0.queue.usesBegan(now: now) }
     }
     state.signal()
   }

@@ -56,12 +56,12 @@ final class RecentUses: Sendable {
       let wasSeen = (known ?? 0) & 1 == 1
       uses.insert(nanoseconds << 1 | (isSeen || wasSeen ? 1 : 0), for: key, cost: 1)
       // With the lock held, so that whoever takes the bit finds the use.
-      if before == 0 { filled.bitwiseOr(1 << UInt32(number), ordering: .acquiringAndReleasing) }
+      if before == 0 { filled.bitwiseOr(1 << UInt32(number), ordering: .sequentiallyConsistent) }
       return known == nil
     }
     if isNew, count.add(1, ordering: .relaxed).newValue == DiskQueue.dueTouches { return .hurry }
     // Read first: a line that is only read is every processor's at once.
-    guard !isAnnounced.load(ordering: .acquiring) else { return .nothing }
+    guard !isAnnounced.load(ordering: .sequentiallyConsistent) else { return .nothing }
     return isAnnounced.exchange(true, ordering: .acquiringAndReleasing) ? .nothing : .announce
   }
 
@@ -69,11 +69,14 @@ final class RecentUses: Sendable {
   var areMany: Bool { count.load(ordering: .relaxed) >= DiskQueue.dueTouches }
 
   /// Whether nothing waits.
-  var isEmpty: Bool { filled.load(ordering: .acquiring) == 0 }
+  var isEmpty: Bool { filled.load(ordering: .sequentiallyConsistent) == 0 }
 
   /// Has the next use announced again. Before uses are taken, so that none is left unannounced.
+  ///
+  /// Whoever notes a use writes ``filled`` and reads ``isAnnounced``; whoever takes writes ``isAnnounced`` and
+  /// reads ``filled``. One of the two must see what the other wrote, which sequential consistency alone promises.
   func endAnnouncement() {
-    isAnnounced.store(false, ordering: .releasing)
+    isAnnounced.store(false, ordering: .sequentiallyConsistent)
   }
 
   /// All that wait, the earliest first; a key may be there for several threads.
