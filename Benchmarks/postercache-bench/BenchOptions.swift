@@ -108,7 +108,8 @@ struct BenchOptions {
         --rounds N          rounds that count, 5 to 1000
         --json FILE         write what was measured as JSON
         --baseline FILE     compare with this baseline: end with 1 where, in two of three runs, a count
-                            had grown by more than 5% or a ratio to a rival or limit had halved
+                            had grown by more than 5% or a ratio to a rival or limit had halved, or
+                            where a count could not be made
         --write-baseline FILE
                             write a baseline of this run
         --report DIR        write the report for people: DIR/benchmarks.md and its pictures

@@ -137,7 +137,8 @@ struct BenchRun {
     guard figures.isQuick == baseline.isQuick else {
       throw BenchError("the report and the baseline are not of the same size (--quick)")
     }
-    for key in baseline.missing(in: figures, suites: suites) {
+    let uncounted = baseline.missingCounts(in: figures, suites: suites)
+    for key in uncounted + baseline.missingRatios(in: figures, suites: suites) {
       Console.error("baseline: \(key): not measured now")
     }
     for change in baseline.shrunkCounts(in: figures) {
@@ -160,6 +161,10 @@ struct BenchRun {
     }
     guard case .decided(let worse) = step else { return }
     for change in worse { Console.error("baseline: \(Self.text(change)): worse") }
+    // A rival may be missing; nothing is guarded where nothing can be counted.
+    guard uncounted.isEmpty else {
+      throw BenchError("not counted, unlike in the baseline: \(uncounted.count)")
+    }
     guard worse.isEmpty else {
       throw BenchError(
         "\(worse.count == 1 ? "a figure is" : "\(worse.count) figures are") worse than the baseline"

@@ -88,6 +88,24 @@ struct BenchProgramTests {
       ])
   }
 
+  @Test func `a count that cannot be made ends with 1, a rival that is missing does not`()
+    async throws
+  {
+    let baseline = try write(Baseline(SampleReport.make()), "baseline.json")
+    let alone = try write(SampleReport.make(rivals: [:]), "alone.json")
+    let withoutRival = await run("--from", alone, "--baseline", baseline)
+    #expect(withoutRival.status == 0)
+    #expect(withoutRival.errorLines == ["baseline: disk > Hit > rival: not measured now"])
+    let uncounted = try write(SampleReport.make(counts: ["system calls a hit": nil]), "none.json")
+    let result = await run("--from", uncounted, "--baseline", baseline)
+    #expect(result.status == 1)
+    #expect(
+      result.errorLines == [
+        "baseline: disk > Counts > system calls a hit: not measured now",
+        "postercache-bench: not counted, unlike in the baseline: 1",
+      ])
+  }
+
   @Test func `files that are no reports or baselines are told on a line`() async throws {
     try TextFile.write("{}", to: path("empty.json"))
     let report = try write(SampleReport.make(), "report.json")

@@ -36,6 +36,15 @@ struct Baseline: Codable, Equatable, Sendable {
           guard let ratio = contest.ratios(result)?.median else { continue }
           ratios[Self.key(suite.name, contest.title, result.name)] = ratio
         }
+        // Whatever else is ours is held to the first limit, or to the first rival.
+        let others = contest.results.filter { $0.role != .ours }
+        guard let measure = others.first(where: { $0.role == .limit }) ?? others.first else {
+          continue
+        }
+        for result in contest.results.filter({ $0.role == .ours }).dropFirst() {
+          guard let ratio = contest.ratios(measure, of: result)?.median else { continue }
+          ratios[Self.key(suite.name, contest.title, "\(result.name), by \(measure.name)")] = ratio
+        }
       }
     }
   }
@@ -81,12 +90,14 @@ extension Baseline {
     changes(ratios, run.ratios) { before, now in now < before * Self.ratioFloor }
   }
 
-  /// What `run` should have, of the suites it ran, and has not: a rival or a tool that is missing.
-  func missing(in run: Baseline, suites: [String]) -> [String] {
-    let keys =
-      counts.keys.filter { run.counts[$0] == nil }
-      + ratios.keys.filter { run.ratios[$0] == nil }
-    return keys.filter { suites.contains(Self.suite(of: $0)) }.sorted()
+  /// The counts that `run` should have, of the suites it ran, and has not: a tool is missing.
+  func missingCounts(in run: Baseline, suites: [String]) -> [String] {
+    counts.keys.filter { run.counts[$0] == nil && suites.contains(Self.suite(of: $0)) }.sorted()
+  }
+
+  /// The same of ratios: a rival is missing, or the disk is another one.
+  func missingRatios(in run: Baseline, suites: [String]) -> [String] {
+    ratios.keys.filter { run.ratios[$0] == nil && suites.contains(Self.suite(of: $0)) }.sorted()
   }
 
   private func changes(

@@ -47,8 +47,12 @@ struct Contest: Codable, Sendable {
 extension Contest {
   /// How much longer `result` took than the first of ours: the rounds' ratios.
   func ratios(_ result: Result) -> Spread? {
-    guard let ours = results.first(where: { $0.role == .ours }) else { return nil }
-    return Spread(zip(result.samples, ours.samples).map { $0.seconds / $1.seconds })
+    results.first { $0.role == .ours }.flatMap { ratios(result, of: $0) }
+  }
+
+  /// How much longer `result` took than `other`: the rounds' ratios.
+  func ratios(_ result: Result, of other: Result) -> Spread? {
+    Spread(zip(result.samples, other.samples).map { $0.seconds / $1.seconds })
   }
 
   /// How many times as long as `result` ours took: the distance to a limit.

@@ -75,8 +75,10 @@ struct Glance {
       return "| \(line.suite) | \(line.contest) | \(line.ours) | \(rival) | \(limit) |"
     }
     let losses = losses
+    let hasRivals = self.lines.contains { $0.rival != nil }
+    let heading = hasRivals ? "No rival is quicker anywhere." : "No rival took part."
     lines += [
-      "", losses.isEmpty ? "No rival is quicker anywhere." : "Where a rival is quicker:", "",
+      "", losses.isEmpty ? heading : "Where a rival is quicker:", "",
     ]
     lines += losses.compactMap { line in
       line.rival.map {

@@ -16,6 +16,8 @@ enum Versions {
       "xxHash": "\(XXH_versionNumber())",
       "disk": disk.fileSystem,
     ]
+    versions["Swift"] =
+      Command.find("swift").flatMap { Command($0, ["--version"]).firstLine() } ?? "not installed"
     for name in ["curl", "wget2", "aria2c", "xargs", "strace", "valgrind"] {
       versions[name] =
         Command.find(name).flatMap { Command($0, ["--version"]).firstLine() } ?? "not installed"

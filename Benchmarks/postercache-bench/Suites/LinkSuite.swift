@@ -69,7 +69,8 @@ struct LinkSuite: Suite {
       case .secure:
         "A certificate made for this run. Everybody decides alone how many connections share the "
           + "transfers, where HTTP/2 is known; aria2c and aiohttp do not know it, and xargs' curls share "
-          + "nothing."
+          + "nothing. URLSession trusts the machine's authorities alone, and is started through `unshare` and "
+          + "`mount` to have others, which takes it some milliseconds."
       }
     }
 

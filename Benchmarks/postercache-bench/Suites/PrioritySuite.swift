@@ -99,10 +99,16 @@ struct PrioritySuite: Suite {
   private func measureAll(
     _ link: Link
   ) throws -> (results: [[PriorityResult]], server: DistantServer) {
-    let servers = try (0..<Self.lanes).map { _ in
-      try DistantServer([poster], megabits: link.megabits, milliseconds: link.milliseconds, context)
-    }
+    var servers: [DistantServer] = []
     defer { for server in servers { server.stop() } }
+    for _ in 0..<Self.lanes {
+      let server = try DistantServer(
+        [poster], megabits: link.megabits, milliseconds: link.milliseconds, context)
+      servers.append(server)
+      guard server.description == servers[0].description else {
+        throw BenchError("the lanes' links are of several kinds: \(server.description)")
+      }
+    }
     let runs = rounds * link.policies.count
     let state = Monitor((next: 0, results: [Int: PriorityResult](), failure: (any Error)?.none))
     let threads = servers.enumerated().map { lane, server in

@@ -10,16 +10,41 @@ import Synchronization
 /// poster would pay for the benchmark's tidiness.
 struct WorkDirectory: Sendable {
   let path: String
+  /// A descriptor of the directory with a lock on it: whoever finds the directory without that lock knows that
+  /// nobody uses it any more.
+  private let lock: CInt
 
-  /// Makes a new directory inside `parent`.
+  private static let prefix = "postercache-bench."
+
+  /// Makes a new directory inside `parent`, and removes those of runs that a signal has ended.
   init(in parent: String) throws(BenchError) {
-    var template = Array("\(parent)/postercache-bench.XXXXXX".utf8CString)
+    Self.removeAbandoned(in: parent)
+    var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw BenchError(call: "cannot make a directory in", parent)
     }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     // The server's workers may run as somebody else.
     chmod(path, 0o755)
+    lock = postercache_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      throw BenchError(call: "cannot lock", path)
+    }
+  }
+
+  private static func removeAbandoned(in parent: String) {
+    forEachChild(of: parent) { child, type in
+      guard type == DT_DIR, child.dropFirst(parent.utf8.count + 1).hasPrefix(prefix) else { return }
+      let directory = postercache_open(child, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+      guard directory >= 0 else { return }
+      defer { close(directory) }
+      var status = stat()
+      // One that was made just now may be about to be locked.
+      guard fstat(directory, &status) == 0, status.st_uid == geteuid(),
+        time(nil) - status.st_ctim.tv_sec > 60, flock(directory, LOCK_EX | LOCK_NB) == 0
+      else { return }
+      removeTree(child)
+    }
   }
 
   /// The number of directories that have been put aside.
@@ -49,6 +74,7 @@ struct WorkDirectory: Sendable {
   /// Removes the directory.
   func remove() {
     Self.removeTree(path)
+    close(lock)
   }
 
   /// What kind of file system it is on.
