@@ -23,7 +23,8 @@ bench:
 bench-quick:
 	Benchmarks/run --quick --baseline Benchmarks/baseline.json $(SUITES)
 
-# After a change that is meant to change counts: what later quick runs are compared with.
+# After a change that is meant to change counts: what later quick runs are compared with. Run it several times: the
+# lowest ratios are kept. Remove the file to begin anew.
 bench-baseline:
 	Benchmarks/run --quick --write-baseline Benchmarks/baseline.json
 

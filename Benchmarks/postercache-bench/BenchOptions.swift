@@ -111,7 +111,8 @@ struct BenchOptions {
                             had grown by more than 5% or a ratio to a rival or limit had halved, or
                             where a count could not be made
         --write-baseline FILE
-                            write a baseline of this run
+                            write a baseline of this run; of one that is there already, what is
+                            lower of each ratio is kept
         --report DIR        write the report for people: DIR/benchmarks.md and its pictures
         --notes DIR         what is written by hand in that report (default: Benchmarks/notes)
         --from FILE         do not measure: show what --json wrote earlier; may be repeated, then

@@ -42,7 +42,7 @@ struct BenchRun {
     if let file = options.jsonFile { try JSONFile.write(report, to: file) }
     if let directory = options.reportDirectory { try write(report, into: directory) }
     let figures = Baseline(report)
-    if let file = options.newBaselineFile { try JSONFile.write(figures, to: file) }
+    if let file = options.newBaselineFile { try write(figures, asBaseline: file) }
     if let baseline { try await compare(figures, report.suites.map(\.name), with: baseline) }
     try Self.checkWhole(report)
   }
@@ -129,6 +129,16 @@ struct BenchRun {
   }
 
   // MARK: - Baseline
+
+  /// Writes `figures`, with the lower ratios of a baseline that is there already.
+  private func write(_ figures: Baseline, asBaseline file: String) throws(BenchError) {
+    var figures = figures
+    if access(file, F_OK) == 0 {
+      figures.keepLowerRatios(
+        of: try JSONFile.read(Baseline.self, from: file, what: "baseline"))
+    }
+    try JSONFile.write(figures, to: file)
+  }
 
   private func compare(
     _ figures: Baseline, _ suites: [String], with baseline: Baseline

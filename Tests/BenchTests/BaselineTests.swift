@@ -39,6 +39,21 @@ struct BaselineTests {
       ])
   }
 
+  @Test func `the lower ratio is kept, the newer count, and all of suites that did not run`() {
+    var baseline = Baseline(
+      isQuick: true, counts: ["disk > t > a": 2],
+      ratios: ["disk > c > x": 3, "disk > c > y": 1, "disk > c > new": 5])
+    baseline.keepLowerRatios(
+      of: Baseline(
+        isQuick: true, counts: ["disk > t > a": 1, "warm > t > a": 7],
+        ratios: ["disk > c > x": 2, "disk > c > y": 4, "disk > c > gone": 1, "warm > c > z": 6]))
+    #expect(baseline.counts == ["disk > t > a": 2, "warm > t > a": 7])
+    #expect(
+      baseline.ratios == [
+        "disk > c > x": 2, "disk > c > y": 1, "disk > c > new": 5, "warm > c > z": 6,
+      ])
+  }
+
   @Test func `what was not measured is named, in the suites that ran only`() {
     let baseline = Baseline(
       isQuick: true, counts: ["disk > t > a": 1, "warm > t > a": 1], ratios: ["disk > c > curl": 2])

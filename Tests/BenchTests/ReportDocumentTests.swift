@@ -52,7 +52,7 @@ struct ReportDocumentTests {
       Baseline.self, from: Checkout.path("Benchmarks/baseline.json"), what: "baseline")
     #expect(baseline.schema == Baseline.currentSchema)
     #expect(baseline.isQuick)
-    let suites = Set((baseline.counts.keys + baseline.ratios.keys).map(Baseline.suite))
+    let suites = Set((Array(baseline.counts.keys) + baseline.ratios.keys).map(Baseline.suite))
     #expect(suites == Set(allSuites.map { $0.name }))
     #expect(baseline.counts["memory > Counted > hit: allocations"] == 0)
   }

@@ -53,6 +53,21 @@ struct Baseline: Codable, Equatable, Sendable {
     (self.isQuick, self.counts, self.ratios) = (isQuick, counts, ratios)
   }
 
+  /// Takes over the ratios of an earlier run that are lower, and all of suites that this one did not run.
+  ///
+  /// What rivals take differs between runs, most of all where files that were removed a while ago make new ones
+  /// slow. A ratio counts as fallen only where it is half of the lowest that is known.
+  mutating func keepLowerRatios(of earlier: Baseline) {
+    let suites = Set((Array(ratios.keys) + counts.keys).map(Self.suite))
+    for (key, ratio) in earlier.ratios
+    where ratios[key] != nil || !suites.contains(Self.suite(of: key)) {
+      ratios[key] = min(ratios[key] ?? ratio, ratio)
+    }
+    for (key, count) in earlier.counts where !suites.contains(Self.suite(of: key)) {
+      counts[key] = count
+    }
+  }
+
   private static let separator = " > "
 
   private static func key(_ parts: String...) -> String { parts.joined(separator: separator) }
