@@ -38,7 +38,8 @@ struct RecentUsesTests {
         _ = uses.note(key(time), isSeen: false, at: UInt64(time))
       }
     }
-    #expect(uses.take().map(\.key) == (0..<2000).map(key))
+    let isInOrder = uses.take().map(\.key) == (0..<2000).map(key)
+    #expect(isInOrder)
   }
 
   @Test func `the first is announced, and again after the announcement has ended`() {
