@@ -22,16 +22,26 @@ struct BenchOptions {
   /// What was written by hand for the report for people.
   var notesDirectory = "Benchmarks/notes"
   /// A directory on the disk that is to be measured.
-  var diskDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  var diskDirectory = Self.environment("TMPDIR") ?? "/tmp"
   /// Where posters are kept from one run to the next; `nil` draws them anew.
   var postersDirectory: String?
   /// The rivals that no package has.
   var peers = PeerDirectory(path: ".build/bench")
   /// Real inputs: photographs to decode, recorded flings, traces of requests; `nil` leaves them out or
   /// draws others.
-  var corpusDirectory = getenv("POSTERCACHE_CORPUS").map { String(cString: $0) }
+  var corpusDirectory = Self.environment("POSTERCACHE_CORPUS")
   /// The command, where it was built.
   var command = "\(Self.ownDirectory)/postercache"
+
+  /// A variable of the environment, unless it is empty.
+  private static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// What `name` is in the corpus, or `nil` where it is not there.
+  func inCorpus(_ name: String) -> String? {
+    corpusDirectory.map { "\($0)/\(name)" }.flatMap { access($0, R_OK) == 0 ? $0 : nil }
+  }
 
   /// Posters in a list.
   var posterCount: Int { isQuick ? 600 : 3000 }
@@ -105,7 +115,7 @@ struct BenchOptions {
 
       Options:
         --quick             fewer rounds and posters; under three minutes
-        --rounds N          rounds that count, 5 to 1000
+        --rounds N          rounds that count, 5 to 1000 (default: each contest's own)
         --json FILE         write what was measured as JSON
         --baseline FILE     compare with this baseline: end with 1 where, in two of three runs, a count
                             had grown by more than 5% or a ratio to a rival or limit had halved, or
@@ -120,12 +130,14 @@ struct BenchOptions {
         --peers DIR         where Benchmarks/peers/install put the rivals (default: .build/bench)
         --disk-dir DIR      a directory on the disk to be measured (default: $TMPDIR or /tmp)
         --posters-dir DIR   keep the posters here for later runs
-        --corpus DIR        photographs, recorded flings and traces (default: $POSTERCACHE_CORPUS,
-                            in quick runs none)
+        --corpus DIR        real inputs, as far as they are there: posters/w342*.jpg and w500*.jpg to decode,
+                            traces/flings_android.json, traces/cache2k (default: $POSTERCACHE_CORPUS, in
+                            quick runs none; without, pictures are drawn and traces left out)
         --command FILE      the postercache command (default: the one beside this program)
 
-      Ends with 0; 1 where something could not be measured or was found worse than the baseline;
-      2 where the arguments are wrong.
+      A rival that is not installed is named in the report, which ends with 0 all the same. Ends with 1
+      where a suite could not be measured, a file not be read or written, or something was found worse
+      than the baseline; 2 where the arguments are wrong.
       """
   }
 }

@@ -14,10 +14,8 @@ struct BenchRun {
     self.options = options
     self.arguments = arguments
     baseline = try options.baselineFile.map { file throws(BenchError) in
-      let baseline = try JSONFile.read(Baseline.self, from: file, what: "baseline")
-      guard baseline.schema == Baseline.currentSchema else {
-        throw BenchError("\(file) is a baseline of another version (\(baseline.schema))")
-      }
+      let baseline = try JSONFile.read(
+        Baseline.self, schema: Baseline.currentSchema, from: file, what: "baseline")
       guard baseline.isQuick == options.isQuick || !options.earlierReports.isEmpty else {
         throw .usage(
           "\(file) is of a \(baseline.isQuick ? "quick" : "full") run: "
@@ -29,6 +27,10 @@ struct BenchRun {
       try TextFile.checkWritable(file)
     }
     if let directory = options.reportDirectory {
+      guard access("\(options.notesDirectory)/introduction.md", R_OK) == 0 else {
+        throw BenchError(
+          "\(options.notesDirectory) has no introduction.md: run from the checkout, or add --notes")
+      }
       try TextFile.checkWritable("\(directory)/\(Self.reportName)")
     }
   }
@@ -38,9 +40,10 @@ struct BenchRun {
   func run() async throws {
     let isMeasured = options.earlierReports.isEmpty
     let report = isMeasured ? try await measure(options.suites) : try earlierReport()
-    Console.output(MarkdownReport(report).text)
+    // Files first: whoever reads the output may have gone away.
     if let file = options.jsonFile { try JSONFile.write(report, to: file) }
     if let directory = options.reportDirectory { try write(report, into: directory) }
+    Console.output(MarkdownReport(report).text)
     let figures = Baseline(report)
     if let file = options.newBaselineFile { try write(figures, asBaseline: file) }
     if let baseline { try await compare(figures, report.suites.map(\.name), with: baseline) }
@@ -82,10 +85,22 @@ struct BenchRun {
         report.suites.append(
           SuiteReport(name: suite.name, summary: "Not measured: \(error).", failure: "\(error)"))
       }
+      report.suites[report.suites.count - 1].made = made
       BenchContext.progress(
         "\(suite.name): done in \(Numbers.text(stopwatch.sample().seconds)) s")
     }
     return report
+  }
+
+  /// The day, the commit of the checkout that is the working directory, and the options.
+  private var made: String {
+    let day = Date.now.formatted(.iso8601.year().month().day())
+    let commit = Command.find("git").flatMap {
+      Command($0, ["describe", "--always", "--dirty"]).firstLine()
+    }
+    let named = options.rounds.map { ["`--rounds \($0)`"] } ?? []
+    let revision = commit.flatMap { $0.contains(" ") ? nil : ["commit `\($0)`"] } ?? []
+    return (["on \(day)"] + revision + named).joined(separator: ", ")
   }
 
   // MARK: - Earlier reports
@@ -94,10 +109,8 @@ struct BenchRun {
   private func earlierReport() throws(BenchError) -> Report {
     var whole: Report?
     for file in options.earlierReports {
-      let report = try JSONFile.read(Report.self, from: file, what: "report")
-      guard report.schema == Report.currentSchema else {
-        throw BenchError("\(file) is a report of another version (\(report.schema))")
-      }
+      let report = try JSONFile.read(
+        Report.self, schema: Report.currentSchema, from: file, what: "report")
       var merged = report
       if let earlier = whole {
         guard earlier.isQuick == report.isQuick else {
@@ -135,7 +148,8 @@ struct BenchRun {
     var figures = figures
     if access(file, F_OK) == 0 {
       figures.keepLowerRatios(
-        of: try JSONFile.read(Baseline.self, from: file, what: "baseline"))
+        of: try JSONFile.read(
+          Baseline.self, schema: Baseline.currentSchema, from: file, what: "baseline"))
     }
     try JSONFile.write(figures, to: file)
   }

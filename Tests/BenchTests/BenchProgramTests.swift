@@ -47,6 +47,7 @@ struct BenchProgramTests {
     let first = try write(SampleReport.make(), "first.json")
     let second = try write(SampleReport.make(ours: [1, 1, 1, 1, 1], suite: "warm"), "second.json")
     let notes = TemporaryDirectory()
+    try TextFile.write("Introduction.\n", to: "\(notes.path)/introduction.md")
     try TextFile.write("Note on disks.\n", to: "\(notes.path)/disk.md")
     try TextFile.write("What we found.\n", to: "\(notes.path)/findings.md")
     let result = await run(
@@ -54,13 +55,27 @@ struct BenchProgramTests {
       "--json", path("both.json"))
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output.contains("## disk") && result.output.contains("## warm"))
-    let both = try JSONFile.read(Report.self, from: path("both.json"), what: "report")
+    let both = try JSONFile.read(
+      Report.self, schema: Report.currentSchema, from: path("both.json"), what: "report")
     // In the order in which suites run, whatever that of the files.
     #expect(both.suites.map(\.name) == ["disk", "warm"])
     let text = String(decoding: try TextFile.read(path("benchmarks.md")), as: UTF8.self)
     #expect(text.contains("Note on disks.") && text.hasSuffix("What we found.\n"))
     let svg = String(decoding: try TextFile.read(path("images/bench-sample.svg")), as: UTF8.self)
     #expect(svg == PlotPicture(SampleReport.plot).svg)
+  }
+
+  @Test func `what was measured is kept where nobody reads the output`() async throws {
+    let report = try write(SampleReport.make(), "report.json")
+    let result = await RunningCommand(
+      path: PosterCacheBinary.path(of: "postercache-bench"),
+      arguments: ["--from", report, "--json", path("kept.json")], environment: [:],
+      standardOutput: .closedPipe
+    ).result()
+    #expect(result.status == 0, "\(result.errors)")
+    let kept = try JSONFile.read(
+      Report.self, schema: Report.currentSchema, from: path("kept.json"), what: "report")
+    #expect(kept.suites.map(\.name) == ["disk"])
   }
 
   @Test func `a baseline of a run passes that run, and a run with more calls does not`()
@@ -131,6 +146,18 @@ struct BenchProgramTests {
     #expect(
       nowhere.errorLines == [
         "postercache-bench: cannot write \(path("none/report.json")): No such file or directory"
+      ])
+    let folder = await run("memory", "--quick", "--json", directory.path)
+    #expect(
+      folder.errorLines == [
+        "postercache-bench: cannot write \(directory.path): it is a directory"
+      ])
+    try TextFile.write(#"{"schema": 2}"#, to: path("old.json"))
+    let old = await run("--from", path("old.json"))
+    #expect(
+      old.errorLines == [
+        "postercache-bench: \(path("old.json")) is a report of another version "
+          + "(2, not \(Report.currentSchema))"
       ])
     let full = try write(Baseline(SampleReport.make(isQuick: false)), "full.json")
     let mixed = await run("memory", "--quick", "--baseline", full)

@@ -10,7 +10,8 @@ struct ReportDocumentTests {
   private func document() throws -> MarkdownReport {
     MarkdownReport(
       try JSONFile.read(
-        Report.self, from: Checkout.path("Benchmarks/results/0.1.0.json"), what: "report"),
+        Report.self, schema: Report.currentSchema,
+        from: Checkout.path("Benchmarks/results/0.1.0.json"), what: "report"),
       notes: MarkdownReport.Notes(directory: Checkout.path("Benchmarks/notes")))
   }
 
@@ -34,7 +35,8 @@ struct ReportDocumentTests {
 
   @Test func `every suite has its note and was measured to its end`() throws {
     let report = try JSONFile.read(
-      Report.self, from: Checkout.path("Benchmarks/results/0.1.0.json"), what: "report")
+      Report.self, schema: Report.currentSchema,
+      from: Checkout.path("Benchmarks/results/0.1.0.json"), what: "report")
     #expect(report.suites.map(\.name) == allSuites.map { $0.name })
     #expect(!report.isQuick)
     for suite in report.suites {
@@ -49,7 +51,8 @@ struct ReportDocumentTests {
 
   @Test func `what CI compares with is of a quick run of all suites`() throws {
     let baseline = try JSONFile.read(
-      Baseline.self, from: Checkout.path("Benchmarks/baseline.json"), what: "baseline")
+      Baseline.self, schema: Baseline.currentSchema,
+      from: Checkout.path("Benchmarks/baseline.json"), what: "baseline")
     #expect(baseline.schema == Baseline.currentSchema)
     #expect(baseline.isQuick)
     let suites = Set((Array(baseline.counts.keys) + baseline.ratios.keys).map(Baseline.suite))

@@ -27,13 +27,13 @@ struct Baseline: Codable, Equatable, Sendable {
     for suite in report.suites {
       for table in suite.tables where table.isCounted {
         for row in table.rows where row.isGuarded {
-          guard let count = row.values.first ?? nil else { continue }
+          guard let count = row.values.first ?? nil, count.isFinite else { continue }
           counts[Self.key(suite.name, table.title, row.name)] = count
         }
       }
       for contest in suite.contests {
         for result in contest.results where result.role != .ours {
-          guard let ratio = contest.ratios(result)?.median else { continue }
+          guard let ratio = contest.ratios(result)?.median, ratio.isFinite else { continue }
           ratios[Self.key(suite.name, contest.title, result.name)] = ratio
         }
         // Whatever else is ours is held to the first limit, or to the first rival.
@@ -42,7 +42,9 @@ struct Baseline: Codable, Equatable, Sendable {
           continue
         }
         for result in contest.results.filter({ $0.role == .ours }).dropFirst() {
-          guard let ratio = contest.ratios(measure, of: result)?.median else { continue }
+          guard let ratio = contest.ratios(measure, of: result)?.median, ratio.isFinite else {
+            continue
+          }
           ratios[Self.key(suite.name, contest.title, "\(result.name), by \(measure.name)")] = ratio
         }
       }

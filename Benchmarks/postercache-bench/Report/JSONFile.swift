@@ -14,11 +14,21 @@ enum JSONFile {
     }
   }
 
-  /// - Parameter what: what the file should be, for the message.
+  private struct Version: Decodable {
+    let schema: Int
+  }
+
+  /// - Parameters:
+  ///   - schema: the version of the shape that is understood.
+  ///   - what: what the file should be, for the message.
   static func read<Value: Decodable>(
-    _ type: Value.Type, from path: String, what: String
+    _ type: Value.Type, schema: Int, from path: String, what: String
   ) throws(BenchError) -> Value {
     let bytes = try TextFile.read(path)
+    let found = (try? JSONDecoder().decode(Version.self, from: Data(bytes)))?.schema
+    if let found, found != schema {
+      throw BenchError("\(path) is a \(what) of another version (\(found), not \(schema))")
+    }
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch {

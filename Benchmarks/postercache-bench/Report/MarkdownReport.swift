@@ -34,7 +34,9 @@ struct MarkdownReport {
     report.suites.flatMap(\.plots).map { (Self.pictureName($0), PlotPicture($0).svg) }
   }
 
-  private static func pictureName(_ plot: Plot) -> String { "images/bench-\(plot.id).svg" }
+  private static func pictureName(_ plot: Plot) -> String {
+    "images/bench-\(plot.id.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }).svg"
+  }
 
   private var isForReaders: Bool { notes.directory != nil }
 
@@ -62,6 +64,7 @@ struct MarkdownReport {
 
   private func text(of suite: SuiteReport) -> String {
     var parts = ["## \(suite.name)\n\n\(suite.summary)\n", notes.text(suite.name)]
+    if let made = suite.made { parts.append("Measured \(made).\n") }
     if isForReaders {
       parts += suite.plots.map { plot in
         """

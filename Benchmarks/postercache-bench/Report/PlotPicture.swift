@@ -196,7 +196,8 @@ struct PlotPicture {
 
   /// A tenth of a unit is as exact as anybody can see.
   private static func number(_ value: Double) -> String {
-    let tenths = Int((value * 10).rounded())
+    // A file that somebody has written may say anything.
+    let tenths = Int((min(max(value, -1e6), 1e6) * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(Double(tenths) / 10)"
   }
 

@@ -9,7 +9,7 @@ struct PlotScale: Equatable {
 
   /// An axis that reaches `most`, or ends exactly there.
   init(upTo most: Double, endsThere: Bool = false) {
-    guard most > 0, most.isFinite else {
+    guard most > 1e-12, most < 1e15 else {
       maximum = 1
       marks = [0, 1]
       return

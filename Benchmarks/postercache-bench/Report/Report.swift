@@ -21,6 +21,8 @@ struct SuiteReport: Codable, Sendable {
   /// Counts, and how costs grow.
   var tables: [FigureTable] = []
   var plots: [Plot] = []
+  /// When, of which commit and with which arguments it was measured.
+  var made: String? = nil
   /// Why it was not measured to its end; `nil` where it was.
   var failure: String? = nil
 }

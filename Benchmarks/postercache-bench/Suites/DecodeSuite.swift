@@ -23,7 +23,7 @@ struct DecodeSuite: Suite {
   func run() async throws -> SuiteReport {
     let directory = try context.disk.makeEmpty("decode")
     let corpus = try PictureCorpus(
-      directory: context.options.corpusDirectory.map { "\($0)/posters" }, workDirectory: directory,
+      directory: context.options.inCorpus("posters"), workDirectory: directory,
       each: context.options.isQuick ? 8 : nil)
     let rivals = Rivals(context.options)
     var report = SuiteReport(

@@ -24,7 +24,7 @@ struct LinkSuite: Suite {
       names, megabits: Self.megabits, milliseconds: Self.milliseconds, context)
     defer { server.stop() }
     let target = context.memory ?? context.disk
-    let bytes = context.corpus.sizes.prefix(names.count).reduce(0, +)
+    let bytes = server.bytes(of: names, context.corpus)
     var report = SuiteReport(
       name: Self.name,
       summary: """
@@ -138,7 +138,8 @@ struct LinkSuite: Suite {
       return true
     }
     guard found == (count, bytes) else {
-      throw BenchError("\(found.count) posters of \(found.bytes) bytes arrived")
+      throw BenchError(
+        "\(found.count) posters of \(found.bytes) bytes arrived, not \(count) of \(bytes)")
     }
   }
 }

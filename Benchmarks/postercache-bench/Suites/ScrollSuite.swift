@@ -17,7 +17,7 @@ struct ScrollSuite: Suite {
 
   func run() async throws -> SuiteReport {
     var recorded: [RecordedFling] = []
-    if let file = context.options.corpusDirectory.map({ "\($0)/traces/flings_android.json" }) {
+    if let file = context.options.inCorpus("traces/flings_android.json") {
       recorded = try RecordedFling.all(json: Data(TextFile.read(file)))
     }
     let isQuick = context.options.isQuick

@@ -25,8 +25,10 @@ struct Command {
   func run() throws(BenchError) -> Sample {
     let stopwatch = Stopwatch()
     let child = try start(standardOutput: nil)
+    ServersToEnd.add(child.identifier)
     var usage = rusage()
     let status = try child.wait(&usage)
+    ServersToEnd.remove(child.identifier)
     let seconds = stopwatch.sample().seconds
     guard status == 0 else { throw BenchError("\(program) ended with status \(status)") }
     return Sample(
@@ -86,7 +88,11 @@ struct Command {
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    // Ignored by us, and not by others.
+    sigaddset(&signals, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     var strings = ([program] + arguments).map { strdup($0) } + [nil]
     defer { for string in strings { free(string) } }
     var identifier: pid_t = 0

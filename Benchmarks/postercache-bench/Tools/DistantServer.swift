@@ -90,6 +90,14 @@ struct DistantServer {
     if case .link(let link, _) = kind { link.atClient(command) } else { command }
   }
 
+  /// The sum of the bodies of `names`: the demo origin draws its own.
+  func bytes(of names: [String], _ corpus: PosterCorpus) -> Int {
+    switch kind {
+    case .link: corpus.sizes.prefix(names.count).reduce(0, +)
+    case .origin: names.reduce(0) { $0 + DemoPoster.encode(name: $1, size: .w342).count }
+    }
+  }
+
   /// How long `bytes` take once the link is busy: in packets as full as they can be (1,500 bytes, of
   /// which 52 are the headers of IP and TCP) unless the origin shapes, which counts bodies only.
   func seconds(forBytes bytes: Int) -> Double {

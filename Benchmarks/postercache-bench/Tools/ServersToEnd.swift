@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// Servers of ours, which must not outlive us, and which nobody else ends: a signal that ends this
+/// Servers and contestants, which must not outlive us, and which nobody else ends: a signal that ends this
 /// process kills them first.
 enum ServersToEnd {
   /// More than there ever are at once.
-  private static let capacity = 16
+  private static let capacity = 64
   /// A place for each server, 0 where it is free. `nonisolated(unsafe)`: memory that is never given
   /// back, used through atomic operations only; a handler of signals may take no lock.
   nonisolated(unsafe) private static let places: UnsafeMutablePointer<Atomic<pid_t>> = {

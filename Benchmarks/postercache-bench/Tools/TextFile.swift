@@ -27,7 +27,13 @@ enum TextFile {
       parent = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
       if parent.isEmpty { parent = "/" }
     }
-    guard access(String(parent), W_OK) == 0 else { throw BenchError(call: "cannot write", path) }
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw BenchError("cannot write \(path): it is a directory")
+    }
+    // The slash makes sure of a directory.
+    let place = parent == path ? path : parent + "/"
+    guard access(place, W_OK) == 0 else { throw BenchError(call: "cannot write", path) }
   }
 
   static func read(_ path: String) throws(BenchError) -> [UInt8] {

@@ -18,6 +18,12 @@ struct WorkDirectory: Sendable {
 
   /// Makes a new directory inside `parent`, and removes those of runs that a signal has ended.
   init(in parent: String) throws(BenchError) {
+    // Servers have working directories of their own.
+    guard let resolved = realpath(parent, nil) else {
+      throw BenchError(call: "cannot make a directory in", parent)
+    }
+    defer { free(resolved) }
+    let parent = String(cString: resolved)
     Self.removeAbandoned(in: parent)
     var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
@@ -34,7 +40,8 @@ struct WorkDirectory: Sendable {
 
   private static func removeAbandoned(in parent: String) {
     forEachChild(of: parent) { child, type in
-      guard type == DT_DIR, child.dropFirst(parent.utf8.count + 1).hasPrefix(prefix) else { return }
+      guard type == DT_DIR, child.utf8.dropFirst(parent.utf8.count + 1).starts(with: prefix.utf8)
+      else { return }
       let directory = postercache_open(child, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
       guard directory >= 0 else { return }
       defer { close(directory) }
