@@ -386,9 +386,13 @@ int main(int count, char **arguments) {
   for (size_t place = 0; count == 3 && place < sizeof kinds / sizeof *kinds; place++) {
     if (strcmp(kinds[place].name, arguments[1]) == 0) kind = &kinds[place];
   }
-  if (!kind || read_posters(arguments[2], kind) != 0 || poster_count == 0) {
+  if (!kind) {
     fprintf(stderr, "usage: stores files|nuke|kingfisher|kodi|sqlite LIST\n");
     return 2;
+  }
+  if (read_posters(arguments[2], kind) != 0 || poster_count == 0) {
+    fprintf(stderr, "stores: cannot read the posters of %s\n", arguments[2]);
+    return 1;
   }
   char line[4096], path[4096];
   while (fgets(line, sizeof line, stdin)) {

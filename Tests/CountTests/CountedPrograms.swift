@@ -13,7 +13,7 @@ enum CountedPrograms {
 
   /// Transfers of a list of addresses; counts neither system calls nor instructions.
   static func transfers(_ kind: CountedWork.Kind, list: String) throws -> CountedProgram {
-    try count([.memory]) { CountedWork.arguments(kind, [("--list", list), ("--to", $0)]) }
+    try count([]) { CountedWork.arguments(kind, [("--list", list), ("--to", $0)]) }
   }
 
   /// Whether what is counted is what people run: without the optimiser, there are many more allocations.
@@ -31,7 +31,7 @@ enum CountedPrograms {
   static var hasStrace: Bool { Program.path(of: "strace") != nil }
 
   private static func count(
-    _ instruments: [CountedProgram.Instrument] = [.memory, .systemCalls],
+    _ instruments: [CountedProgram.Instrument] = [.systemCalls],
     _ arguments: (String) -> [String]
   ) throws -> CountedProgram {
     let directory = TemporaryDirectory()

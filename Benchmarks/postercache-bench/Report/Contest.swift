@@ -57,8 +57,7 @@ extension Contest {
 
   /// How many times as long as `result` ours took: the distance to a limit.
   func distance(to result: Result) -> Spread? {
-    guard let ours = results.first(where: { $0.role == .ours }) else { return nil }
-    return Spread(zip(ours.samples, result.samples).map { $0.seconds / $1.seconds })
+    results.first { $0.role == .ours }.flatMap { ratios($0, of: result) }
   }
 
   /// The smallest ratio of those a goal is about; `nil` if none of them took part.

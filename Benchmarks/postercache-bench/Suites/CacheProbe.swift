@@ -18,10 +18,8 @@ struct CacheProbe {
     var anonymousAfterHits = 0
   }
 
-  /// The phases that system calls are counted by.
-  enum Phase: String {
-    case opening, hits
-  }
+  /// The phase that system calls are counted of.
+  static let opening = "opening"
 
   /// The cache's directory.
   var directory: String
@@ -64,7 +62,7 @@ struct CacheProbe {
     try warmUp()
     findings.anonymousBefore = try ProcessFigures.anonymousBytes()
 
-    SystemCalls.begin(Phase.opening.rawValue)
+    SystemCalls.begin(Self.opening)
     let stopwatch = Stopwatch()
     let cache = try DiskCache(directory: directory)
     findings.opening = stopwatch.sample().seconds
@@ -73,9 +71,7 @@ struct CacheProbe {
 
     // The descriptors of segments are opened by the first hit in each.
     try read(present, from: cache)
-    SystemCalls.begin(Phase.hits.rawValue)
     try read(present, from: cache)
-    SystemCalls.begin(CountedPhases.between)
     try cache.flush()
     // What was asked for must not be given back between the two looks at memory.
     findings.anonymousAfterHits = try withExtendedLifetime(present) {

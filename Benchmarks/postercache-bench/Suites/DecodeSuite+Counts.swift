@@ -14,7 +14,7 @@ extension DecodeSuite {
       }
     }
     let program = try CountedProgram(
-      instruments: [.memory, .instructions], directory: try context.disk.makeEmpty("counted-decode")
+      instruments: [.instructions], directory: try context.disk.makeEmpty("counted-decode")
     ) { _ in CountedWork.arguments(.decode, [("--pictures", pictures)]) }
     return FigureTable(
       title: "Counted",

@@ -214,7 +214,7 @@ struct GrowthSuite: Suite {
         guard round == 0 else { continue }
         let opening = CacheProbe(directory: directories[place], entries: size, hits: 0)
         if let counted = try opening.systemCalls(log: "\(context.disk.path)/calls") {
-          calls[place] = [counted.total(CacheProbe.Phase.opening.rawValue, ownThread: true)]
+          calls[place] = [counted.total(CacheProbe.opening, ownThread: true)]
         }
       }
     }

@@ -96,7 +96,7 @@ struct LinkSuite: Suite {
         let directory = try target.makeEmpty("warm")
         let values = [("--list", list), ("--to", directory)] + choices
         let sample = try server.atClient(ContestantProgram.command("warm", values)).run()
-        try check(cacheIn: directory, names.count, bytes)
+        try CacheCheck.check(directory, count: names.count, bytes: bytes)
         return sample
       }
     ]
@@ -126,20 +126,5 @@ struct LinkSuite: Suite {
           text: "within 5% of the link's limit", against: [limit.name], ratio: 1 / 1.05),
         Contest.Goal(text: "ahead of all rivals", against: rivals, ratio: 1.0),
       ])
-  }
-
-  private func check(cacheIn directory: String, _ count: Int, _ bytes: Int) throws {
-    let cache = try DiskCache(directory: directory)
-    defer { cache.close() }
-    var found = (count: 0, bytes: 0)
-    try cache.forEachEntry { entry in
-      found.count += 1
-      found.bytes += entry.bytes
-      return true
-    }
-    guard found == (count, bytes) else {
-      throw BenchError(
-        "\(found.count) posters of \(found.bytes) bytes arrived, not \(count) of \(bytes)")
-    }
   }
 }

@@ -8,7 +8,7 @@ extension MemorySuite {
       CountedWork.arguments(.memory, [])
     }
     let requests = try CountedProgram(
-      instruments: [.memory, .instructions],
+      instruments: [.instructions],
       directory: try context.disk.makeEmpty("counted-address")
     ) { _ in CountedWork.arguments(.requests, []) }
     let names = CountedWork.memoryNames

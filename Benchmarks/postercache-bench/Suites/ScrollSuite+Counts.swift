@@ -5,7 +5,7 @@ extension ScrollSuite {
   func counts() throws -> FigureTable {
     BenchContext.progress("\(Self.name): counting")
     let program = try CountedProgram(
-      instruments: [.memory, .instructions], directory: try context.disk.makeEmpty("counted-plan")
+      instruments: [.instructions], directory: try context.disk.makeEmpty("counted-plan")
     ) { _ in CountedWork.arguments(.requests, []) }
     return FigureTable(
       title: "Counted of a plan",

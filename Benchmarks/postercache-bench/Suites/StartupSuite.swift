@@ -107,7 +107,7 @@ struct StartupSuite: Suite {
               ])
           ))
       } catch {
-        absent.append(Absentee(name: python, reason: "not installed"))
+        absent.append(Absentee(name: python, reason: "\(error)"))
       }
     } else {
       absent.append(Absentee(name: python, reason: "not installed"))

@@ -11,7 +11,7 @@ extension WarmSuite {
       let directory = try target.makeEmpty("warm")
       WorkDirectory.settle()
       let sample = try Self.program(list, into: directory).run()
-      try check(cacheIn: directory, list)
+      try list.check(cacheIn: directory)
       return sample
     }
     let (rivals, absent) = try list.peers(context.options.peers).contestants(
@@ -39,7 +39,7 @@ extension WarmSuite {
       Contestant(name: "PosterPipeline, a program of its own", role: .ours) {
         WorkDirectory.settle()
         let sample = try Self.program(list, into: directory).run()
-        try check(cacheIn: directory, list)
+        try list.check(cacheIn: directory)
         return sample
       }
     ]
@@ -50,7 +50,7 @@ extension WarmSuite {
         Contestant(name: "postercache warm, list pages kept", role: .ours) {
           WorkDirectory.settle()
           let sample = try command(server, cacheDirectory: directory).run()
-          try check(cacheIn: directory, list)
+          try list.check(cacheIn: directory)
           return sample
         })
     }

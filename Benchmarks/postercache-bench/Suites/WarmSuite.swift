@@ -58,6 +58,11 @@ struct WarmSuite: Suite {
     let path: String
     let target: WorkDirectory
 
+    /// That a cache in `directory` has all of it.
+    func check(cacheIn directory: String) throws {
+      try CacheCheck.check(directory, count: names.count, bytes: bytes)
+    }
+
     /// The programs that would fetch it.
     func peers(_ directory: PeerDirectory) -> Peers {
       Peers(
@@ -139,7 +144,7 @@ struct WarmSuite: Suite {
         let directory = try list.target.makeEmpty("warm")
         WorkDirectory.settle()
         let sample = try await warm(directory)
-        try check(cacheIn: directory, list)
+        try list.check(cacheIn: directory)
         return sample
       }
     }
@@ -199,20 +204,5 @@ struct WarmSuite: Suite {
       Contest.Goal(
         text: "within 1.6 of the bare loop", against: [Self.droppingLoop], ratio: 1 / 1.6),
     ]
-  }
-
-  func check(cacheIn directory: String, _ list: List) throws {
-    let cache = try DiskCache(directory: directory)
-    defer { cache.close() }
-    var (count, bytes) = (0, 0)
-    try cache.forEachEntry { entry in
-      count += 1
-      bytes += entry.bytes
-      return true
-    }
-    guard count == list.names.count, bytes == list.bytes else {
-      throw BenchError(
-        "\(count) posters of \(bytes) bytes arrived, not \(list.names.count) of \(list.bytes)")
-    }
   }
 }

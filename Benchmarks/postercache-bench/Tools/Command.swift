@@ -25,10 +25,8 @@ struct Command {
   func run() throws(BenchError) -> Sample {
     let stopwatch = Stopwatch()
     let child = try start(standardOutput: nil)
-    ServersToEnd.add(child.identifier)
     var usage = rusage()
     let status = try child.wait(&usage)
-    ServersToEnd.remove(child.identifier)
     let seconds = stopwatch.sample().seconds
     guard status == 0 else { throw BenchError("\(program) ended with status \(status)") }
     return Sample(
@@ -38,12 +36,35 @@ struct Command {
 
   /// Runs the program and returns the first line it writes to either output, whatever its status.
   func firstLine() -> String? {
+    // A program that cannot be started says nothing.
+    let text = (try? captured(withErrors: true))?.text ?? []
+    return text.split(separator: UInt8(ascii: "\n")).first.map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  /// Runs the program and returns what it writes to its standard output.
+  ///
+  /// - Throws: if it cannot be started or ends with another status than 0.
+  func output() throws(BenchError) -> [UInt8] {
+    let (text, status) = try captured(withErrors: false)
+    guard status == 0 else { throw BenchError("\(program) ended with status \(status)") }
+    return text
+  }
+
+  private func captured(
+    withErrors: Bool
+  ) throws(BenchError) -> (text: [UInt8], status: Int) {
     var ends: [CInt] = [0, 0]
-    guard pipe(&ends) == 0 else { return nil }
-    let child = try? start(standardOutput: ends[1], standardError: ends[1])
-    close(ends[1])
+    guard pipe(&ends) == 0 else { throw BenchError(call: "pipe", "") }
     defer { close(ends[0]) }
-    guard let child else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let child: Child
+    do {
+      defer { close(ends[1]) }
+      child = try start(
+        standardOutput: ends[1], standardError: withErrors ? ends[1] : nil)
+    }
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
@@ -52,13 +73,11 @@ struct Command {
       text += buffer[..<count]
     }
     var usage = rusage()
-    _ = try? child.wait(&usage)  // a status other than 0 does not matter here
-    return text.split(separator: UInt8(ascii: "\n")).first.map {
-      String(decoding: $0, as: UTF8.self)
-    }
+    return (text, try child.wait(&usage))
   }
 
-  /// Starts the program and returns at once.
+  /// Starts the program and returns at once. It is killed if a signal ends this process before it has been
+  /// waited for.
   ///
   /// - Parameters:
   ///   - standardOutput: the descriptor it writes to; `nil` throws away what it writes.
@@ -100,6 +119,7 @@ struct Command {
     guard status == 0 else {
       throw BenchError("cannot start \(program): \(String(cString: strerror(status)))")
     }
+    ChildrenToEnd.add(identifier)
     return Child(identifier: identifier)
   }
 
@@ -113,6 +133,7 @@ struct Command {
       while wait4(identifier, &status, 0, &usage) < 0 {
         guard errno == EINTR else { throw BenchError(call: "wait4", "\(identifier)") }
       }
+      ChildrenToEnd.remove(identifier)
       let signal = status & 0x7F
       return signal == 0 ? Int(status >> 8) & 0xFF : 128 + Int(signal)
     }

@@ -3,11 +3,9 @@ import Glibc
 
 /// What was counted of a program's phases: the program runs once under each instrument.
 struct CountedProgram {
-  /// What can be counted.
+  /// What counts besides the library, which is loaded into the program for allocations, copies and connections,
+  /// and the kernel, for bytes written.
   enum Instrument: CaseIterable {
-    /// Allocations, copies and connections, by a library that is loaded into the program; and bytes
-    /// written, by the kernel.
-    case memory
     /// By `strace`.
     case systemCalls
     /// By callgrind.

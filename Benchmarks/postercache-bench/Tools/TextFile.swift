@@ -22,17 +22,14 @@ enum TextFile {
 
   /// - Throws: unless `path` can be written; makes no file that is not there.
   static func checkWritable(_ path: String) throws(BenchError) {
-    var parent = Substring(path)
-    if access(path, F_OK) != 0 {
-      parent = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
-      if parent.isEmpty { parent = "/" }
-    }
     var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+    var place = path
+    if stat(path, &status) != 0 {
+      // What is not there is made in a directory, which the slash makes sure of.
+      place = (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/"
+    } else if status.st_mode & S_IFMT == S_IFDIR {
       throw BenchError("cannot write \(path): it is a directory")
     }
-    // The slash makes sure of a directory.
-    let place = parent == path ? path : parent + "/"
     guard access(place, W_OK) == 0 else { throw BenchError(call: "cannot write", path) }
   }
 

@@ -43,7 +43,6 @@ struct WebServer {
     let command = Command(
       program, ["-p", directory, "-e", "\(directory)/error.log", "-c", configuration])
     process = try (link?.atServer(command) ?? command).start(standardOutput: nil)
-    ServersToEnd.add(process.identifier)
     for _ in 0..<500 {
       // Written once it listens.
       if (try? TextFile.read("\(directory)/nginx.pid").isEmpty) == false { return }
@@ -70,7 +69,6 @@ struct WebServer {
 
   /// Ends the server and waits for that.
   func stop() {
-    ServersToEnd.remove(process.identifier)
     kill(process.identifier, SIGTERM)
     var usage = rusage()
     _ = try? process.wait(&usage)  // how it ended does not matter

@@ -73,6 +73,6 @@ extension PosterPipeline {
 
   /// The name under which the poster's pixels are kept.
   func imageKey(for request: PosterRequest, _ rendition: Rendition) -> ImageKey {
-    ImageKey(poster: request.applying(addressRule).key, rendition: rendition)
+    ImageKey(poster: withName(request, \.key), rendition: rendition)
   }
 }

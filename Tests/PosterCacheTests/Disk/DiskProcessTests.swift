@@ -37,8 +37,8 @@ struct DiskProcessTests {
     try inspection.expectNoLeak(cache, "seed \(seed)")
     let statistics = try cache.statistics()
     #expect(statistics.limit == limit && statistics.bytes <= limit, "seed \(seed)")
-    // They had something to do: how much in so many seconds is the machine's affair.
-    #expect(statistics.hits > 0 && statistics.misses > 0, "\(statistics), seed \(seed)")
+    // They had something to do.
+    #expect(statistics.hits > 500 && statistics.misses > 500, "\(statistics), seed \(seed)")
     #expect(versions.allSatisfy { $0.value >= 1000 }, "seed \(seed)")
     cache.close()
     try inspection.expectSound("seed \(seed)")
